@@ -471,7 +471,7 @@ fn merged_buckets_are_those_of_ranges() {
     for below in [single(&metrics), single(&buckets)].concat() {
         check_merged_buckets(&below, &SMALL.cut, &with_workers());
     }
-    // Where one sub-aggregation cannot be merged, the documents are set aside for all of them.
+    // If one sub-aggregation cannot be merged, the histogram sets the documents aside for all of them.
     for shard in [&SMALL.whole, &SMALL.cut, &SMALL.deleted] {
         for context in [alone(), with_workers()] {
             check_merged_buckets(&metrics, shard, &context);

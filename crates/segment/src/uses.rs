@@ -20,7 +20,7 @@ pub mod part {
     pub const POSTINGS: u16 = 1 << 1;
     /// How often terms occur in documents.
     pub const TERM_FREQUENCIES: u16 = 1 << 2;
-    /// Where terms occur in documents.
+    /// The positions of terms in documents.
     pub const POSITIONS: u16 = 1 << 3;
     /// Values by document.
     pub const DOC_VALUES: u16 = 1 << 4;

@@ -270,6 +270,16 @@ impl<'a> FieldReader<'a> {
         rows.iter().map(of_row).collect()
     }
 
+    /// Does the same as [`Self::first_places`] for the ordinals of a column. `rows` are some of the
+    /// documents of the batch, each once.
+    fn of_first_ordinals<T>(&self, rows: &[u32], of: impl Fn(u32) -> T) -> Option<Vec<T>> {
+        let values = &self.ordinal_batch.values;
+        if self.starts.is_empty() && rows.len() == values.len() {
+            return Some(values.iter().map(|&ordinal| of(ordinal)).collect());
+        }
+        self.first_places(rows, |place| of(values[place]))
+    }
+
     /// Whether the segment has values of the field at all.
     fn is_open(&self) -> bool {
         self.numbers.is_some() || self.runtime.is_some()
@@ -324,11 +334,7 @@ impl FieldValues for FieldReader<'_> {
             return self.first_places(rows, |place| self.runtime_terms.first_of(place) as u32);
         }
         self.ordinals.as_ref()?;
-        let values = &self.ordinal_batch.values;
-        if self.starts.is_empty() && rows.len() == values.len() {
-            return Some(values.clone());
-        }
-        self.first_places(rows, |place| values[place])
+        self.of_first_ordinals(rows, |ordinal| ordinal)
     }
 
     fn equals_string(&self, text: &str, rows: &[u32]) -> Option<Vec<bool>> {
@@ -343,11 +349,7 @@ impl FieldValues for FieldReader<'_> {
             Ok(ordinal) => ordinal as u32,
             Err(_) => u32::MAX,
         };
-        let values = &self.ordinal_batch.values;
-        if self.starts.is_empty() && rows.len() == values.len() {
-            return Some(values.iter().map(|ordinal| *ordinal == wanted).collect());
-        }
-        self.first_places(rows, |place| values[place] == wanted)
+        self.of_first_ordinals(rows, |ordinal| ordinal == wanted)
     }
 
     fn value(&mut self, at: usize, nth: usize) -> std::result::Result<Value, RequestError> {

@@ -71,15 +71,18 @@ impl Segment {
         uses::note(self.core, number, parts);
     }
 
-    fn inverted_by_path(&self, path: &str) -> Result<Option<&Inverted>> {
-        let number = match self.number(path) {
-            Some(number) => Some(number),
-            None => self.key(path)?.map(|key| key.number),
+    /// Opens a field, or a key of a flattened one. Notes that a search reads these parts of a field; a key has
+    /// postings only.
+    fn inverted_by_path(&self, path: &str, parts: u16) -> Result<Option<&Inverted>> {
+        let (number, parts) = match self.number(path) {
+            Some(number) => (number, parts),
+            None => match self.key(path)? {
+                Some(key) => (key.number, part::POSTINGS),
+                None => return Ok(None),
+            },
         };
-        number.map_or(Ok(None), |number| {
-            self.note(number, part::POSTINGS);
-            self.inverted(number)
-        })
+        self.note(number, parts);
+        self.inverted(number)
     }
 
     /// Returns the sorted terms of a field.
@@ -103,20 +106,20 @@ impl Segment {
     /// Opens the postings of a term that [`Segment::terms`] of the same field returned. Do not ask for more
     /// than is needed.
     pub fn postings(&self, path: &str, info: &TermInfo, want: Want) -> Result<Postings> {
-        let number = self.number(path);
-        match (number, want) {
-            (Some(number), Want::Freqs) => self.note(number, part::TERM_FREQUENCIES),
-            (Some(number), Want::Positions) => self.note(number, part::TERM_FREQUENCIES | part::POSITIONS),
-            _ => {}
-        }
-        self.postings_reader(path)?
-            .ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?
-            .postings(info, want)
+        let parts = match want {
+            Want::Freqs => part::POSTINGS | part::TERM_FREQUENCIES,
+            Want::Positions => part::POSTINGS | part::TERM_FREQUENCIES | part::POSITIONS,
+            _ => part::POSTINGS,
+        };
+        let inverted = self.inverted_by_path(path, parts)?;
+        let inverted =
+            inverted.ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?;
+        inverted.postings.postings(info, want)
     }
 
     /// Returns the postings of a field, for queries that open many terms.
     pub fn postings_reader(&self, path: &str) -> Result<Option<&PostingsReader>> {
-        Ok(self.inverted_by_path(path)?.map(|inverted| &inverted.postings))
+        Ok(self.inverted_by_path(path, part::POSTINGS)?.map(|inverted| &inverted.postings))
     }
 
     /// Returns the norms (encoded lengths) of a field.
