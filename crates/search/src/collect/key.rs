@@ -28,7 +28,8 @@ pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortK
     Ordering::Equal
 }
 
-/// Compares two strings that are sort values of `sort`. The position of missing ones does not depend on the direction.
+/// Compares two strings that are sort values of `sort`. The position of missing ones does not depend on the
+/// direction.
 pub(super) fn compare_terms(sort: &BoundSort, left: Option<&[u8]>, right: Option<&[u8]>) -> Ordering {
     let missing_first = sort.missing_terms_first();
     match (left, right) {

@@ -71,8 +71,8 @@ impl Segment {
         uses::note(self.core, number, parts);
     }
 
-    /// Opens a field, or a key of a flattened one. Notes that a search reads these parts of a field; a key has
-    /// postings only.
+    /// Opens a field, or a key of a flattened one. Notes that a search reads these parts of a field; a key
+    /// has postings only.
     fn inverted_by_path(&self, path: &str, parts: u16) -> Result<Option<&Inverted>> {
         let (number, parts) = match self.number(path) {
             Some(number) => (number, parts),
