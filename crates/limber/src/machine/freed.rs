@@ -50,16 +50,19 @@ impl FreedMemory {
         FreedMemory { limit_bytes, keep, is_tight: false, purged: None }
     }
 
-    /// Adjusts the decay time to `held_bytes`, the memory of the process as just measured.
-    pub fn adjust_to(&mut self, held_bytes: u64) {
+    /// Adjusts the decay time to `held_bytes`, the memory of the process as just measured. Returns whether
+    /// all freed memory should be returned to the system now ([`give_back_freed`]).
+    #[must_use]
+    pub fn adjust_to(&mut self, held_bytes: u64) -> bool {
         if let Some(keep) = self.changed_keep(held_bytes) {
             set_decay(keep);
         }
         let is_nearly_full = held_bytes > self.limit_bytes / 100 * PURGE_FROM_PERCENT;
-        if is_nearly_full && self.purged.is_none_or(|purged| purged.elapsed() >= PURGE_EVERY) {
+        let is_due = is_nearly_full && self.purged.is_none_or(|purged| purged.elapsed() >= PURGE_EVERY);
+        if is_due {
             self.purged = Some(Instant::now());
-            give_back_freed();
         }
+        is_due
     }
 
     /// Returns the new decay time if it has changed.

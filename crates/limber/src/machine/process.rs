@@ -32,6 +32,12 @@ pub fn anonymous_bytes() -> u64 {
     resident().anonymous_bytes
 }
 
+/// Returns the memory that counts against `memory.limit`: heap, stacks, and the program itself as
+/// [`ProgramPages`](super::ProgramPages) last measured it. Takes some microseconds.
+pub fn held_bytes() -> u64 {
+    anonymous_bytes() + super::program::program_bytes()
+}
+
 /// The resident memory of this process.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Resident {

@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::http::back_pressure::Mode;
 use crate::http::config::HttpConfig;
 use crate::http::connections::Connections;
-use crate::machine::{self, FreedMemory, MappedMemory};
+use crate::machine::{self, FreedMemory, MappedMemory, ProgramPages};
 use crate::rest::{App, AppConfig};
 use crate::security::{Guard, SecuritySettings};
 
@@ -85,9 +85,11 @@ fn network_runtime(config: &Config) -> Result<Runtime> {
 /// returns freed memory to the system, and cancels searches while memory is short.
 fn measure_memory(config: &Config, node: &Arc<Node>, app: &App) -> Result<()> {
     let measured = Arc::downgrade(node);
+    let mut program = ProgramPages::new(config.memory_limit_bytes);
+    program.measure();
     node.ledger()
         .parent
-        .measure_by(Process { held_bytes: machine::anonymous_bytes, give_back: machine::give_back_freed });
+        .measure_by(Process { held_bytes: machine::held_bytes, give_back: machine::give_back_freed });
     let back_pressure = app.back_pressure.clone();
     let mut mapped = MappedMemory::new(config.memory_limit_bytes);
     let mut freed = FreedMemory::new(config.memory_limit_bytes, config.freed_memory_keep);
@@ -97,11 +99,13 @@ fn measure_memory(config: &Config, node: &Arc<Node>, app: &App) -> Result<()> {
             // The memory that it measures can grow with every millisecond that it waits for a processor.
             machine::prefer_short_turns();
             while let Some(node) = measured.upgrade() {
-                let resident = machine::resident();
-                mapped.adjust_to(resident);
-                let held_bytes = resident.anonymous_bytes;
+                program.measure();
+                mapped.adjust_to(machine::resident());
+                let held_bytes = machine::held_bytes();
                 node.ledger().parent.measure(held_bytes);
-                freed.adjust_to(held_bytes);
+                if freed.adjust_to(held_bytes) {
+                    node.ledger().parent.give_back();
+                }
                 let mode = || Mode::of(&node.cluster_setting("search_backpressure.mode"));
                 back_pressure.look(held_bytes, node.ledger().limit_bytes, mode);
                 let is_filling = held_bytes > node.ledger().limit_bytes / 2;

@@ -135,9 +135,26 @@ impl Parent {
             }
             times.freed = Some(Instant::now());
         }
-        (process.give_back)();
-        self.note((process.held_bytes)(), Duration::ZERO);
+        self.give_back();
+        self.note((process.held_bytes)(), FORGET_WITHIN);
         true
+    }
+
+    /// Releases freed memory that the allocator keeps to the system. What the process no longer holds then
+    /// belonged to no pool.
+    ///
+    /// The memory without a pool is not computed anew from the charges: some of them are for memory that is
+    /// reserved and not touched yet, so as much of the other memory would be overlooked.
+    pub fn give_back(&self) {
+        let Some(process) = self.process.get() else { return };
+        let before_bytes = (process.held_bytes)();
+        (process.give_back)();
+        let freed_bytes = before_bytes.saturating_sub((process.held_bytes)());
+        let base_bytes = self.base_bytes.load(Ordering::Relaxed);
+        let _times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        let unexplained_bytes = self.unexplained_bytes();
+        let left_bytes = unexplained_bytes.saturating_sub(freed_bytes).max(base_bytes.min(unexplained_bytes));
+        self.unexplained_bytes.store(left_bytes, Ordering::Relaxed);
     }
 
     fn note(&self, process_bytes: u64, forget_within: Duration) {
@@ -219,5 +236,12 @@ mod tests {
         FREED.store(700, Ordering::Relaxed);
         parent.measure(800);
         assert!(parent.add_within(800).is_ok(), "{} of {}", parent.used_bytes(), parent.limit_bytes());
+        // Memory that is reserved but not touched yet does not make room for more when memory is freed.
+        parent.subtract(800);
+        HELD.store(400, Ordering::Relaxed);
+        parent.measure(400);
+        assert!(parent.add_within(300).is_ok());
+        std::thread::sleep(FREE_EVERY);
+        assert!(parent.add_within(400).is_err(), "{} of {}", parent.used_bytes(), parent.limit_bytes());
     }
 }
