@@ -142,6 +142,14 @@ impl super::Shard {
         fields.map(|field| (field.path.clone(), of_field(&field.path))).collect()
     }
 
+    /// Returns the number of searchable segments, and that of their fields, each counted once per segment.
+    pub(crate) fn segment_and_field_counts(&self) -> (u64, u64) {
+        let Ok(core) = self.core() else { return (0, 0) };
+        let published = core.snapshot.load();
+        let field_count = published.segments.iter().map(|view| view.segment.fields().len() as u64).sum();
+        (published.segments.len() as u64, field_count)
+    }
+
     /// Measures the current statistics.
     pub(crate) fn stats(&self) -> ShardStats {
         let Ok(core) = self.core() else {

@@ -18,6 +18,8 @@ use crate::values::{Value, is_of_one_script};
 
 /// Number of steps of the library, of about 10 nanoseconds each, between two checks of the time.
 const STEPS_PER_CHECK: usize = 1 << 16;
+/// Memory of at least this size is reserved before it is allocated.
+const CLAIMED_FROM_BYTES: usize = 64 << 10;
 
 impl Machine for Run<'_> {
     fn reader(&mut self, field: u16, at: u32) -> Outcome<(&mut dyn FieldValues, usize)> {
@@ -103,10 +105,14 @@ impl Machine for Run<'_> {
     }
 
     fn check_room(&self, amount: usize, at: u32) -> Outcome<()> {
-        match self.growth_left < amount as u64 {
-            true => Err(ScriptError::limit(at, "The memory that a script may use has been used up.")),
-            false => Ok(()),
+        if self.growth_left < amount as u64 {
+            return Err(ScriptError::limit(at, "The memory that a script may use has been used up."));
         }
+        if amount >= CLAIMED_FROM_BYTES {
+            // A text is built and then copied to where it is shared.
+            work::claim(2 * amount as u64).map_err(RequestError::from)?;
+        }
+        Ok(())
     }
 
     fn regex(&self, number: u16) -> &crate::values::Regex {
@@ -161,6 +167,10 @@ impl Machine for Run<'_> {
     }
 
     fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: u32) -> Outcome<Value> {
+        if op == Binary::Add {
+            let text_bytes = |value: &Value| if let Value::Str(text) = value { text.len() } else { 0 };
+            self.check_room(text_bytes(left) + text_bytes(right), at)?;
+        }
         let value = Value::binary(op, left, right).map_err(|failure| failed(failure, at))?;
         if let Value::Str(text) = &value {
             self.grow(text.len(), at)?;

@@ -5,6 +5,7 @@ use limber_segment::{DocId, NO_MORE_DOCS};
 use super::simple::Union;
 use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
+use crate::matcher::clauses::each_clause;
 
 pub(crate) struct BoolDocs<'a> {
     /// The `must` and `filter` clauses, cheapest first.
@@ -43,11 +44,12 @@ impl<'a> BoolDocs<'a> {
 
     /// Clears documents that do not match, given that the first `from` required clauses do.
     fn restrict_from(&mut self, from: usize, start: DocId, bits: &mut Bits) -> Result<()> {
-        for part in &mut self.required[from..] {
-            if bits.is_empty() {
-                return Ok(());
-            }
-            part.restrict(start, bits)?;
+        each_clause(&mut self.required[from..], |part| match bits.is_empty() {
+            true => Ok(()),
+            false => part.restrict(start, bits),
+        })?;
+        if bits.is_empty() {
+            return Ok(());
         }
         if let Some(optional) = &mut self.optional {
             optional.restrict(start, bits)?;
@@ -56,15 +58,15 @@ impl<'a> BoolDocs<'a> {
     }
 
     fn exclude(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        for part in &mut self.prohibited {
+        each_clause(&mut self.prohibited, |part| {
             if bits.is_empty() {
-                break;
+                return Ok(());
             }
             let mut excluded = bits.clone();
             part.restrict(start, &mut excluded)?;
             bits.and_not(&excluded);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
@@ -93,11 +95,12 @@ impl Optional<'_> {
             Optional::Any(union) => union.fill(start, bits),
             Optional::AtLeast(count, parts) => {
                 let mut counter = Counter::default();
-                for part in parts {
+                each_clause(parts, |part| {
                     let mut matches = Bits::default();
                     part.fill(start, &mut matches)?;
                     counter.add(&matches);
-                }
+                    Ok(())
+                })?;
                 bits.or(&counter.at_least(*count));
                 Ok(())
             }
@@ -109,11 +112,12 @@ impl Optional<'_> {
             Optional::Any(union) => union.restrict(start, bits),
             Optional::AtLeast(count, parts) => {
                 let mut counter = Counter::default();
-                for part in parts {
+                each_clause(parts, |part| {
                     let mut matches = bits.clone();
                     part.restrict(start, &mut matches)?;
                     counter.add(&matches);
-                }
+                    Ok(())
+                })?;
                 *bits = counter.at_least(*count);
                 Ok(())
             }

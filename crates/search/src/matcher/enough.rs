@@ -9,6 +9,7 @@ use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
 use crate::matcher::boolean::Counter;
+use crate::matcher::clauses::each_clause;
 use crate::matcher::simple::Union;
 use crate::matcher::{Bits, Matcher};
 use crate::primitives::BoundNeeded;
@@ -116,21 +117,23 @@ impl Matcher for CoveredDocs<'_> {
 
     fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         let mut counter = Counter::default();
-        for part in &mut self.any.parts {
+        each_clause(&mut self.any.parts, |part| {
             let mut matches = Bits::default();
             part.fill(start, &mut matches)?;
             counter.add(&matches);
-        }
+            Ok(())
+        })?;
         self.add(start, &counter, bits)
     }
 
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         let mut counter = Counter::default();
-        for part in &mut self.any.parts {
+        each_clause(&mut self.any.parts, |part| {
             let mut matches = bits.clone();
             part.restrict(start, &mut matches)?;
             counter.add(&matches);
-        }
+            Ok(())
+        })?;
         bits.clear();
         self.add(start, &counter, bits)
     }

@@ -9,6 +9,7 @@ pub(crate) mod automaton;
 mod bits;
 mod boolean;
 mod cached;
+mod clauses;
 mod confirmed;
 mod definition;
 mod enough;

@@ -21,7 +21,7 @@ use super::values::column::{ColumnDocs, Wanted};
 use super::values::places::places;
 use super::values::points::NumberDocs;
 use super::values::shapes::shapes;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::matcher::automaton::walk;
 use crate::primitives::{Docs, PhraseNode, TermEnd};
 
@@ -51,6 +51,7 @@ pub(crate) fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Resu
 
 /// Matches the documents of a set.
 pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+    check_request()?;
     let doc_count = segment.doc_count();
     match docs {
         Docs::Terms { field, terms } if field.index => any_posting(segment, field, terms),

@@ -7,6 +7,7 @@ use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 use super::text::phrase::PhraseCursor;
 use super::{Bits, BoxedMatcher, SegmentBits, WINDOW};
 use crate::error::Result;
+use crate::matcher::clauses::each_clause;
 use crate::score::Bm25;
 
 /// Adds a node's score to those of hits, window by window in ascending order.
@@ -176,23 +177,17 @@ impl<'a> BoolScorer<'a> {
     ) -> Result<()> {
         sums.clear();
         sums.resize(docs.len(), 0.0);
-        for scorer in must.iter_mut() {
-            scorer.score(docs, sums)?;
-        }
+        each_clause(must.iter_mut(), |scorer| scorer.score(docs, sums))?;
         if !must.is_empty() && !should.is_empty() {
             let required: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
             sums.fill(0.0);
-            for scorer in should {
-                scorer.score(docs, sums)?;
-            }
+            each_clause(should, |scorer| scorer.score(docs, sums))?;
             for (at, (required, optional)) in required.iter().zip(sums.iter()).enumerate() {
                 add(at, f64::from(required + *optional as f32));
             }
             return Ok(());
         }
-        for scorer in should {
-            scorer.score(docs, sums)?;
-        }
+        each_clause(should, |scorer| scorer.score(docs, sums))?;
         for (at, sum) in sums.iter().enumerate() {
             add(at, f64::from(*sum as f32));
         }
@@ -221,9 +216,10 @@ impl Scorer for BoolScorer<'_> {
 
     fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
         let mut sum = 0.0f64;
-        for scorer in self.must.iter_mut().chain(&mut self.should) {
+        each_clause(self.must.iter_mut().chain(&mut self.should), |scorer| {
             sum += f64::from(scorer.max_score(start, end)?);
-        }
+            Ok(())
+        })?;
         // Rounded up, so that rounded scores cannot exceed it.
         Ok((sum as f32).next_up())
     }
@@ -242,10 +238,11 @@ impl Scorer for DisMaxScorer<'_> {
         self.scores.clear();
         self.scores.resize(docs.len(), (0.0, 0.0));
         let mut own = vec![0.0; docs.len()];
-        for part in &mut self.parts {
+        let scores = &mut self.scores;
+        each_clause(&mut self.parts, |part| {
             own.fill(0.0);
             part.score(docs, &mut own)?;
-            for ((best, others), score) in self.scores.iter_mut().zip(&own) {
+            for ((best, others), score) in scores.iter_mut().zip(&own) {
                 let score = *score as f32;
                 if score >= *best {
                     *others += f64::from(*best);
@@ -254,7 +251,8 @@ impl Scorer for DisMaxScorer<'_> {
                     *others += f64::from(score);
                 }
             }
-        }
+            Ok(())
+        })?;
         for (sum, (best, others)) in sums.iter_mut().zip(&self.scores) {
             *sum += f64::from((f64::from(*best) + others * f64::from(self.tie_breaker)) as f32);
         }
@@ -263,11 +261,12 @@ impl Scorer for DisMaxScorer<'_> {
 
     fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
         let (mut best, mut sum) = (0.0f32, 0.0f64);
-        for part in &mut self.parts {
+        each_clause(&mut self.parts, |part| {
             let score = part.max_score(start, end)?;
             best = best.max(score);
             sum += f64::from(score);
-        }
+            Ok(())
+        })?;
         let most = f64::from(best) + (sum - f64::from(best)) * f64::from(self.tie_breaker.max(0.0));
         // Rounded up, so that rounded scores cannot exceed it.
         Ok((most as f32).next_up())

@@ -6,6 +6,7 @@ use limber_segment::{DocId, NO_MORE_DOCS};
 
 use super::{Bits, BoxedMatcher, Matcher, WINDOW};
 use crate::error::Result;
+use crate::matcher::clauses::each_clause;
 
 pub(crate) struct NoDocs;
 
@@ -187,20 +188,20 @@ impl Matcher for Union<'_> {
     }
 
     fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.parts.iter_mut().try_for_each(|part| part.fill(start, bits))
+        each_clause(&mut self.parts, |part| part.fill(start, bits))
     }
 
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         let mut kept = Bits::default();
-        for part in &mut self.parts {
+        each_clause(&mut self.parts, |part| {
             let mut rest = bits.clone();
             rest.and_not(&kept);
-            if rest.is_empty() {
-                break;
+            if !rest.is_empty() {
+                part.restrict(start, &mut rest)?;
+                kept.or(&rest);
             }
-            part.restrict(start, &mut rest)?;
-            kept.or(&rest);
-        }
+            Ok(())
+        })?;
         *bits = kept;
         Ok(())
     }

@@ -61,11 +61,13 @@ impl BoundQuery {
 
     /// Matches the documents of `segment`, including deleted ones.
     pub(crate) fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        check_request()?;
         self.node.matcher(segment)
     }
 
     /// Scores documents of `segment`. `is_known`: only matching documents are going to be scored.
     pub(crate) fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        check_request()?;
         self.node.scorer(segment, is_known)
     }
 

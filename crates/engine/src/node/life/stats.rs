@@ -181,12 +181,7 @@ impl Node {
             sum["segment_memory"]["cache"] = self.term_index_stats_json();
         }
         if request.wants("mappings") {
-            let fields = |live: &Arc<LiveIndex>| live.core.mapping.load().fields().len() as u64;
-            let total: u64 = self.live.load().values().map(fields).sum();
-            sum["mappings"] = json!({
-                "total_count": total,
-                "total_estimated_overhead_in_bytes": total * FIELD_BYTES,
-            });
+            sum["mappings"] = self.mapping_stats();
         }
         let indices = body["indices"].as_object().into_iter().flatten();
         match level {
@@ -209,6 +204,23 @@ impl Node {
             }
         }
         Ok(sum)
+    }
+
+    /// Returns the section `mappings` of `_nodes/stats`.
+    fn mapping_stats(&self) -> Value {
+        let live = self.live.load();
+        let fields = |live: &Arc<LiveIndex>| live.core.mapping.load().fields().len() as u64;
+        let total: u64 = live.values().map(fields).sum();
+        let shards = live.values().flat_map(|live| &live.shards);
+        let of_segments = shards.map(|shard| shard.segment_and_field_counts());
+        let (segments, segment_fields) = of_segments.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        json!({
+            "total_count": total,
+            "total_estimated_overhead_in_bytes": total * FIELD_BYTES,
+            "total_segments": segments,
+            "total_segment_fields": segment_fields,
+            "average_fields_per_segment": u64::checked_div(segment_fields, segments).unwrap_or(0),
+        })
     }
 
     /// Returns the section `fs` of `_nodes/stats`.
