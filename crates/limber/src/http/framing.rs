@@ -262,6 +262,9 @@ fn body_of(head: &[u8]) -> Option<State> {
             }
             is_chunked = true;
         } else if name.eq_ignore_ascii_case(b"host") {
+            if !is_host(value) {
+                return None;
+            }
             hosts += 1;
         }
     }
@@ -277,9 +280,36 @@ fn body_of(head: &[u8]) -> Option<State> {
     }
 }
 
+/// Whether a value of `Host` is valid: `uri-host [ ":" port ]`, or empty (RFC 9112, section 3.2; RFC 3986, section
+/// 3.2.2).
+fn is_host(value: &[u8]) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(byte);
+    let rest = match value.strip_prefix(b"[") {
+        Some(literal) => {
+            let Some(end) = literal.iter().position(|&byte| byte == b']') else { return false };
+            if end == 0 || !literal[..end].iter().all(|byte| is_name(byte) || *byte == b':') {
+                return false;
+            }
+            &literal[end + 1..]
+        }
+        None => &value[value.iter().position(|byte| !is_name(byte)).unwrap_or(value.len())..],
+    };
+    rest.is_empty() || rest.strip_prefix(b":").is_some_and(|port| port.iter().all(u8::is_ascii_digit))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_with_or_without_a_port() {
+        for host in ["", "a", "a:", "a.b:9200", "127.0.0.1", "[::1]:9200", "[v1.a:b]", "a_b", "%41", "a,b"] {
+            assert!(is_host(host.as_bytes()), "{host}");
+        }
+        for host in ["a b", "a/b", "u@a", "a, b", "a:b", "[::1", "[]", "[::1]a", "a\\", "a?b", "\u{e4}"] {
+            assert!(!is_host(host.as_bytes()), "{host}");
+        }
+    }
 
     /// Checks what is passed on of `bytes` when they arrive in pieces of various lengths.
     #[track_caller]

@@ -14,7 +14,7 @@ use super::confirmed::ConfirmedDocs;
 use super::scored::conjunction::Conjunction;
 use super::simple::{DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
-use super::text::phrase::{PhraseCursor, Slot};
+use super::text::phrase::PhraseCursor;
 use super::text::postings::TermDocs;
 use super::text::source_phrase::SourcePhrase;
 use super::values::column::{ColumnDocs, Wanted};
@@ -365,7 +365,8 @@ pub(crate) fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<B
         return Ok(Box::new(exact));
     }
     let mut required: Vec<BoxedMatcher<'a>> = Vec::new();
-    for (_, alternatives) in &node.slots {
+    for alternatives in node.places().1 {
+        check_request()?;
         let parts =
             alternatives.iter().map(|text| term(segment, &node.field, text)).collect::<Result<Vec<_>>>()?;
         required.push(match parts.len() {
@@ -386,8 +387,10 @@ pub(crate) fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<B
 
 /// Opens the positions of a phrase; `None` if the segment lacks one of the terms.
 pub(crate) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
-    let mut slots = Vec::with_capacity(node.slots.len());
-    for ((offset, alternatives), group) in node.slots.iter().zip(node.groups()) {
+    let (places, distinct) = node.places();
+    let mut lists = Vec::with_capacity(distinct.len());
+    for alternatives in distinct {
+        check_request()?;
         let mut postings = Vec::new();
         for text in alternatives {
             postings.extend(open_postings(segment, &node.field, text, Want::Positions)?);
@@ -395,7 +398,7 @@ pub(crate) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Opti
         if postings.is_empty() {
             return Ok(None);
         }
-        slots.push(Slot { offset: *offset, postings, group });
+        lists.push(postings);
     }
-    Ok(Some(PhraseCursor::new(slots, node.slop)))
+    Ok(Some(PhraseCursor::new(places, lists, node.slop)))
 }

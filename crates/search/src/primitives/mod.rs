@@ -17,7 +17,7 @@ mod term_pattern;
 pub(crate) use docs::{Docs, TermEnd};
 pub(crate) use intervals::{Relation, Side, Source};
 pub(crate) use nested_score::NestedScore;
-pub(crate) use nodes::{BoundNeeded, IntervalsNode, PhraseNode, SpansNode, TermNode};
+pub(crate) use nodes::{BoundNeeded, IntervalsNode, PhraseNode, PhrasePlaces, SpansNode, TermNode};
 pub(crate) use pattern_terms::{PatternTerms, too_many_terms};
 pub(crate) use spans::SpanTree;
 pub(crate) use term_pattern::{Piece, TermPattern};

@@ -1,5 +1,6 @@
 //! The nodes of bound queries of terms, phrases, spans and intervals.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::{Field, Mapping};
@@ -44,17 +45,41 @@ impl PhraseNode {
         self.slots.iter().map(only).collect()
     }
 
-    /// Returns for each slot a number that is equal for slots that share a term, and `None` for the others.
-    /// Slots that share a term must not use the same occurrence.
-    pub fn groups(&self) -> Vec<Option<u32>> {
-        let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
-        let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
-            let mut sharing = (0u32..).zip(&self.slots).filter(|(_, (_, other))| shares(terms, other));
-            let first = sharing.next().map(|(at, _)| at);
-            first.filter(|_| sharing.next().is_some())
-        };
-        self.slots.iter().map(group).collect()
+    /// Returns where the terms of the phrase are, and the alternatives at each distinct place: slots with the
+    /// same alternatives share their occurrences.
+    pub fn places(&self) -> (PhrasePlaces, Vec<&[Box<[u8]>]>) {
+        let mut first_slots: HashMap<&[u8], (u32, u32)> = HashMap::new();
+        for (slot, (_, terms)) in (0u32..).zip(&self.slots) {
+            for term in terms {
+                first_slots.entry(term).or_insert((slot, 0)).1 += 1;
+            }
+        }
+        let (mut places, mut distinct) = (PhrasePlaces::default(), Vec::new());
+        let mut numbers: HashMap<&[Box<[u8]>], usize> = HashMap::new();
+        for (offset, terms) in &self.slots {
+            let sharing = || terms.iter().map(|term| first_slots[&**term]);
+            let is_shared = sharing().any(|(_, count)| count > 1);
+            places.offsets.push(*offset);
+            places.groups.push(sharing().map(|(slot, _)| slot).min().filter(|_| is_shared));
+            places.lists.push(*numbers.entry(terms).or_insert_with(|| {
+                distinct.push(&terms[..]);
+                distinct.len() - 1
+            }));
+        }
+        (places, distinct)
     }
+}
+
+/// Where the terms of a phrase are. Each list has an item for each slot, in the order of their offsets.
+#[derive(Debug, Default)]
+pub(crate) struct PhrasePlaces {
+    /// The position in the phrase.
+    pub offsets: Vec<u32>,
+    /// A number that is equal for slots that share a term, and `None` for the others. Slots that share a term
+    /// must not use the same occurrence.
+    pub groups: Vec<Option<u32>>,
+    /// The number of the list of occurrences.
+    pub lists: Vec<usize>,
 }
 
 /// An `intervals` query on a shard.

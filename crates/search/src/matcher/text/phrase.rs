@@ -3,51 +3,46 @@
 //! Source: Lucene's `ExactPhraseMatcher` and `SloppyPhraseMatcher`, with the same matches, weights and
 //! treatment of repeated terms.
 
+use std::collections::HashMap;
+
 use limber_segment::DocId;
 use limber_segment::postings::Postings;
 
 use crate::error::Result;
 use crate::matcher::confirmed::Confirm;
+use crate::primitives::PhrasePlaces;
 
 /// Cursors over the positions of a phrase's terms.
 pub(crate) struct PhraseCursor {
-    slots: Vec<Slot>,
+    places: PhrasePlaces,
+    /// The postings of the alternatives of each list of occurrences.
+    lists: Vec<Vec<Postings>>,
     slop: u32,
     positions: Vec<Vec<u32>>,
-    offsets: Vec<u32>,
-    groups: Vec<Option<u32>>,
     scratch: Vec<u32>,
 }
 
-pub(crate) struct Slot {
-    /// The position in the phrase.
-    pub offset: u32,
-    pub postings: Vec<Postings>,
-    /// The group of slots with the same term.
-    pub group: Option<u32>,
-}
-
 impl PhraseCursor {
-    pub(crate) fn new(slots: Vec<Slot>, slop: u32) -> PhraseCursor {
-        let positions = slots.iter().map(|_| Vec::new()).collect();
-        let offsets = slots.iter().map(|slot| slot.offset).collect();
-        let groups = slots.iter().map(|slot| slot.group).collect();
-        PhraseCursor { slots, slop, positions, offsets, groups, scratch: Vec::new() }
+    /// Creates the cursor of a phrase. `lists` has the postings of the alternatives of each list in `places`.
+    pub(crate) fn new(places: PhrasePlaces, lists: Vec<Vec<Postings>>, slop: u32) -> PhraseCursor {
+        let positions = lists.iter().map(|_| Vec::new()).collect();
+        PhraseCursor { places, lists, slop, positions, scratch: Vec::new() }
     }
 
     /// Returns the frequency of the phrase in `doc`, in which a sloppy match counts for less than one.
     /// Documents must ascend from call to call.
     pub fn freq(&mut self, doc: DocId) -> Result<f32> {
-        for (slot, positions) in self.slots.iter_mut().zip(&mut self.positions) {
+        for (list, positions) in self.lists.iter_mut().zip(&mut self.positions) {
             positions.clear();
-            for postings in &mut slot.postings {
+            let has_alternatives = list.len() > 1;
+            for postings in list {
                 if postings.advance(doc) == doc {
                     postings.positions(&mut self.scratch);
                     positions.extend_from_slice(&self.scratch);
                 }
                 postings.status()?;
             }
-            if slot.postings.len() > 1 {
+            if has_alternatives {
                 positions.sort_unstable();
                 positions.dedup();
             }
@@ -55,30 +50,55 @@ impl PhraseCursor {
                 return Ok(0.0);
             }
         }
-        Ok(phrase_freq(&self.positions, &self.offsets, &self.groups, self.slop))
+        phrase_freq(&self.positions, &self.places, self.slop)
+    }
+}
+
+/// Steps over positions, of a few nanoseconds each, between two checks.
+const STEPS_PER_CHECK: usize = 1 << 16;
+
+/// Counts steps over positions: a long phrase in a long text takes very many.
+#[derive(Default)]
+struct Steps {
+    count: usize,
+}
+
+impl Steps {
+    /// Adds steps. Fails if the request must end.
+    #[inline]
+    fn take(&mut self, steps: usize) -> Result<()> {
+        self.count += steps;
+        if self.count >= STEPS_PER_CHECK {
+            self.count = 0;
+            limber_work::check()?;
+        }
+        Ok(())
     }
 }
 
 /// Returns the frequency of a phrase in a document. `positions[i]` has the ascending positions of the i-th
-/// term; `offsets[i]` is its position in the phrase, ascending; `groups[i]` is the same for equal terms that
-/// occur in the phrase more than once.
-pub(crate) fn phrase_freq(positions: &[Vec<u32>], offsets: &[u32], groups: &[Option<u32>], slop: u32) -> f32 {
-    if slop == 0 {
-        exact_freq(positions, offsets) as f32
-    } else {
-        Sloppy::new(positions, offsets, groups).freq(slop)
+/// list of occurrences.
+///
+/// # Errors
+/// The request must end.
+pub(crate) fn phrase_freq(positions: &[Vec<u32>], places: &PhrasePlaces, slop: u32) -> Result<f32> {
+    match slop {
+        0 => Ok(exact_freq(positions, places)? as f32),
+        _ => Sloppy::new(positions, places).freq(slop),
     }
 }
 
-fn exact_freq(positions: &[Vec<u32>], offsets: &[u32]) -> u32 {
-    let lead = (0..positions.len()).min_by_key(|at| positions[*at].len()).unwrap_or(0);
-    let mut cursors = vec![0usize; positions.len()];
-    let mut freq = 0;
-    'lead: for position in &positions[lead] {
+fn exact_freq(positions: &[Vec<u32>], places: &PhrasePlaces) -> Result<u32> {
+    let (offsets, lists) = (&places.offsets, &places.lists);
+    let lead = (0..lists.len()).min_by_key(|slot| positions[lists[*slot]].len()).unwrap_or(0);
+    let mut cursors = vec![0usize; lists.len()];
+    let (mut freq, mut steps) = (0, Steps::default());
+    'lead: for position in &positions[lists[lead]] {
         let Some(start) = position.checked_sub(offsets[lead]) else { continue };
-        for (at, list) in positions.iter().enumerate() {
-            let wanted = start + offsets[at];
-            let cursor = &mut cursors[at];
+        for (slot, list) in lists.iter().enumerate() {
+            steps.take(1)?;
+            let (wanted, list) = (start + offsets[slot], &positions[*list]);
+            let cursor = &mut cursors[slot];
             *cursor += list[*cursor..].partition_point(|position| *position < wanted);
             match list.get(*cursor) {
                 None => break 'lead,
@@ -88,7 +108,7 @@ fn exact_freq(positions: &[Vec<u32>], offsets: &[u32]) -> u32 {
         }
         freq += 1;
     }
-    freq
+    Ok(freq)
 }
 
 /// One term's cursor in its positions; `position` is relative to the term's offset in the phrase.
@@ -100,57 +120,60 @@ struct Walk {
 
 struct Sloppy<'p> {
     positions: &'p [Vec<u32>],
-    offsets: &'p [u32],
-    groups: &'p [Option<u32>],
+    places: &'p PhrasePlaces,
     walks: Vec<Walk>,
     /// The terms that are queued; the one with the least position comes first.
     queue: Vec<usize>,
     end: i64,
+    steps: Steps,
 }
 
 impl<'p> Sloppy<'p> {
-    fn new(positions: &'p [Vec<u32>], offsets: &'p [u32], groups: &'p [Option<u32>]) -> Sloppy<'p> {
-        let walks = (0..positions.len())
-            .map(|term| Walk { at: 0, position: i64::from(positions[term][0]) - i64::from(offsets[term]) })
-            .collect();
-        Sloppy { positions, offsets, groups, walks, queue: Vec::new(), end: i64::MIN }
+    fn new(positions: &'p [Vec<u32>], places: &'p PhrasePlaces) -> Sloppy<'p> {
+        let first = |(list, offset): (&usize, &u32)| i64::from(positions[*list][0]) - i64::from(*offset);
+        let places_of_terms = places.lists.iter().zip(&places.offsets);
+        let walks = places_of_terms.map(|place| Walk { at: 0, position: first(place) }).collect();
+        Sloppy { positions, places, walks, queue: Vec::new(), end: i64::MIN, steps: Steps::default() }
     }
 
-    fn freq(&mut self, slop: u32) -> f32 {
+    fn freq(&mut self, slop: u32) -> Result<f32> {
         let mut freq = 0.0f32;
-        if !self.start() {
-            return freq;
+        if !self.start()? {
+            return Ok(freq);
         }
-        while let Some(length) = self.next_match(i64::from(slop)) {
+        while let Some(length) = self.next_match(i64::from(slop))? {
             freq += 1.0f32 / (1.0f32 + length as f32);
         }
-        freq
+        Ok(freq)
     }
 
     /// Moves every term to its first position; repeated terms start at later ones.
-    fn start(&mut self) -> bool {
+    fn start(&mut self) -> Result<bool> {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
         for term in 0..self.walks.len() {
-            let Some(group) = self.groups[term] else { continue };
-            let earlier = self.groups[..term].iter().filter(|other| **other == Some(group)).count();
-            for _ in 0..earlier {
+            let Some(group) = self.places.groups[term] else { continue };
+            let earlier = counts.entry(group).or_default();
+            self.steps.take(*earlier)?;
+            for _ in 0..*earlier {
                 if !self.step(term) {
-                    return false;
+                    return Ok(false);
                 }
             }
+            *earlier += 1;
         }
         for term in 0..self.walks.len() {
             self.end = self.end.max(self.walks[term].position);
             self.queue.push(term);
         }
-        true
+        Ok(true)
     }
 
     fn step(&mut self, term: usize) -> bool {
         let walk = &mut self.walks[term];
         walk.at += 1;
-        match self.positions[term].get(walk.at) {
+        match self.positions[self.places.lists[term]].get(walk.at) {
             Some(position) => {
-                walk.position = i64::from(*position) - i64::from(self.offsets[term]);
+                walk.position = i64::from(*position) - i64::from(self.places.offsets[term]);
                 true
             }
             None => false,
@@ -166,7 +189,7 @@ impl<'p> Sloppy<'p> {
     }
 
     fn least(&self) -> usize {
-        let key = |term: usize| (self.walks[term].position, self.offsets[term], term);
+        let key = |term: usize| (self.walks[term].position, self.places.offsets[term], term);
         (0..self.queue.len()).min_by_key(|at| key(self.queue[*at])).expect("a phrase has several terms")
     }
 
@@ -175,15 +198,16 @@ impl<'p> Sloppy<'p> {
         self.queue.swap_remove(least)
     }
 
-    fn next_match(&mut self, slop: i64) -> Option<i64> {
+    fn next_match(&mut self, slop: i64) -> Result<Option<i64>> {
         if self.queue.len() < self.walks.len() {
-            return None;
+            return Ok(None);
         }
         let mut term = self.pop();
         let mut length = self.end - self.walks[term].position;
         let mut next = self.walks[self.queue[self.least()]].position;
         while self.advance(term) {
-            if self.groups[term].is_some() && !self.advance_equal(&mut term) {
+            self.steps.take(self.walks.len())?;
+            if self.places.groups[term].is_some() && !self.advance_equal(&mut term)? {
                 break;
             }
             let position = self.walks[term].position;
@@ -191,7 +215,7 @@ impl<'p> Sloppy<'p> {
                 // This match cannot become shorter.
                 self.queue.push(term);
                 if length <= slop {
-                    return Some(length);
+                    return Ok(Some(length));
                 }
                 term = self.pop();
                 next = self.walks[self.queue[self.least()]].position;
@@ -201,30 +225,30 @@ impl<'p> Sloppy<'p> {
             }
         }
         // The term without a further position is not queued again, which ends the iteration.
-        (length <= slop).then_some(length)
+        Ok((length <= slop).then_some(length))
     }
 
     /// Moves equal terms that are at the same position apart. `term` is the one that moved, which is not
     /// queued; it is replaced by the one that moved last.
-    fn advance_equal(&mut self, term: &mut usize) -> bool {
+    fn advance_equal(&mut self, term: &mut usize) -> Result<bool> {
         let mut current = *term;
         while let Some(other) = self.collision(current) {
+            self.steps.take(self.walks.len())?;
             // The lesser of the two moves on.
-            let key = |term: usize| (self.walks[term].position, self.offsets[term]);
+            let key = |term: usize| (self.walks[term].position, self.places.offsets[term]);
             current = if key(current) <= key(other) { current } else { other };
             if !self.advance(current) {
-                return false;
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     fn collision(&self, term: usize) -> Option<usize> {
-        let text_position = |term: usize| self.positions[term][self.walks[term].at];
+        let groups = &self.places.groups;
+        let text_position = |term: usize| self.positions[self.places.lists[term]][self.walks[term].at];
         (0..self.walks.len()).find(|other| {
-            *other != term
-                && self.groups[*other] == self.groups[term]
-                && text_position(*other) == text_position(term)
+            *other != term && groups[*other] == groups[term] && text_position(*other) == text_position(term)
         })
     }
 }
@@ -246,6 +270,8 @@ mod tests {
     fn freq(text: &str, phrase: &str, slop: u32) -> f32 {
         let words: Vec<&str> = text.split(' ').collect();
         let terms: Vec<&str> = phrase.split(' ').collect();
+        let numbered = |term: &str| terms.iter().position(|other| *other == term).expect("its first place");
+        let lists: Vec<usize> = terms.iter().map(|term| numbered(term)).collect();
         let positions: Vec<Vec<u32>> = terms
             .iter()
             .map(|term| (0..words.len() as u32).filter(|at| words[*at as usize] == *term).collect())
@@ -253,14 +279,10 @@ mod tests {
         if positions.iter().any(Vec::is_empty) {
             return 0.0;
         }
-        let groups: Vec<Option<u32>> = terms
-            .iter()
-            .map(|term| {
-                (terms.iter().filter(|other| *other == term).count() > 1)
-                    .then(|| terms.iter().position(|other| other == term).unwrap() as u32)
-            })
-            .collect();
-        phrase_freq(&positions, &(0..terms.len() as u32).collect::<Vec<_>>(), &groups, slop)
+        let is_repeated = |list: &usize| lists.iter().filter(|other| *other == list).count() > 1;
+        let groups = lists.iter().map(|list| is_repeated(list).then_some(*list as u32)).collect();
+        let places = PhrasePlaces { offsets: (0..terms.len() as u32).collect(), groups, lists };
+        phrase_freq(&positions, &places, slop).expect("no request to end")
     }
 
     /// The frequencies that Elasticsearch 8.19 explains for these texts.

@@ -10,7 +10,7 @@ use limber_segment::{DocId, Segment, StoredReader};
 use super::phrase::phrase_freq;
 use crate::error::Result;
 use crate::matcher::confirmed::Confirm;
-use crate::primitives::PhraseNode;
+use crate::primitives::{PhraseNode, PhrasePlaces};
 use crate::source::read_source;
 
 pub(in crate::matcher) struct SourcePhrase<'a> {
@@ -19,23 +19,25 @@ pub(in crate::matcher) struct SourcePhrase<'a> {
     segment: &'a Segment,
     reader: StoredReader,
     scratch: Scratch,
-    offsets: Vec<u32>,
-    groups: Vec<Option<u32>>,
+    places: PhrasePlaces,
+    /// The alternatives of each list of `positions`.
+    distinct: Vec<&'a [Box<[u8]>]>,
     positions: Vec<Vec<u32>>,
 }
 
 impl<'a> SourcePhrase<'a> {
     /// `mapping` is used to parse sources.
     pub fn new(node: &'a PhraseNode, mapping: &'a Mapping, segment: &'a Segment) -> Self {
+        let (places, distinct) = node.places();
         SourcePhrase {
             node,
             mapping,
             segment,
             reader: StoredReader::default(),
             scratch: Scratch::new(),
-            offsets: node.slots.iter().map(|(offset, _)| *offset).collect(),
-            groups: node.groups(),
-            positions: vec![Vec::new(); node.slots.len()],
+            places,
+            positions: vec![Vec::new(); distinct.len()],
+            distinct,
         }
     }
 }
@@ -48,15 +50,15 @@ impl Confirm for SourcePhrase<'_> {
         let source = read_source(self.mapping, self.segment, doc, &mut self.reader)?;
         let mut sink = Sink {
             node: self.node,
-            offsets: &self.offsets,
-            groups: &self.groups,
+            places: &self.places,
+            distinct: &self.distinct,
             positions: &mut self.positions,
-            found: false,
+            found: Ok(false),
         };
         // A source that was accepted once can violate a mapping that was changed since then; the values that
         // were parsed before the error count.
         let _ = parse(self.mapping, &source, &mut self.scratch, &mut sink);
-        Ok(sink.found)
+        sink.found
     }
 }
 
@@ -64,10 +66,10 @@ impl Confirm for SourcePhrase<'_> {
 /// the slop.
 struct Sink<'s> {
     node: &'s PhraseNode,
-    offsets: &'s [u32],
-    groups: &'s [Option<u32>],
+    places: &'s PhrasePlaces,
+    distinct: &'s [&'s [Box<[u8]>]],
     positions: &'s mut [Vec<u32>],
-    found: bool,
+    found: Result<bool>,
 }
 
 impl FieldSink for Sink<'_> {
@@ -76,12 +78,12 @@ impl FieldSink for Sink<'_> {
     fn number(&mut self, _: &Field, _: i64) {}
 
     fn text(&mut self, field: &Field, value: &str) {
-        if field.id != self.node.field.id || self.found {
+        if field.id != self.node.field.id || !matches!(self.found, Ok(false)) {
             return;
         }
         self.positions.iter_mut().for_each(Vec::clear);
         let mut emit = |text: &str, position: u32| {
-            for ((_, terms), positions) in self.node.slots.iter().zip(self.positions.iter_mut()) {
+            for (terms, positions) in self.distinct.iter().zip(self.positions.iter_mut()) {
                 if terms.iter().any(|term| **term == *text.as_bytes()) {
                     positions.push(position);
                 }
@@ -93,8 +95,9 @@ impl FieldSink for Sink<'_> {
             }
             None => emit(value, 0),
         }
-        self.found = self.positions.iter().all(|positions| !positions.is_empty())
-            && phrase_freq(self.positions, self.offsets, self.groups, self.node.slop) > 0.0;
+        if self.positions.iter().all(|positions| !positions.is_empty()) {
+            self.found = phrase_freq(self.positions, self.places, self.node.slop).map(|freq| freq > 0.0);
+        }
     }
 
     fn shape(&mut self, _: &Field, _: &[i64], _: &[u8]) {}
