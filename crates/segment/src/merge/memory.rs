@@ -1,5 +1,7 @@
 //! Estimates the memory of a merge before it starts.
 
+use std::collections::HashMap;
+
 use limber_mapping::Representation;
 
 use super::doc_map::DocIdMap;
@@ -8,7 +10,7 @@ use super::order::MergeOrder;
 use crate::file::{COMPOUND_BYTES_MAX, SectionKind};
 use crate::id_filter::IdFilterBuilder;
 use crate::identity::ID_PATH;
-use crate::{FieldInfo, Result, SegmentView};
+use crate::{Result, SegmentView};
 
 /// Bytes that every merge takes: a write buffer per lane, cursors, blocks being packed.
 const FIXED_BYTES: u64 = 4 << 20;
@@ -30,42 +32,57 @@ pub fn merge_memory_bytes(views: &[SegmentView], is_sorted: bool) -> Result<u64>
     let directory_bytes = (doc_count as f64 * DIRECTORY_BYTES_PER_DOC) as u64;
     // One bit per document, either for documents seen or for documents with a value.
     let throughout = DocIdMap::heap_bytes(views) + doc_count / 8 + directory_bytes;
-    let mut largest = 0;
-    for info in views.iter().flat_map(|view| view.segment.fields()) {
-        largest = largest.max(field_bytes(views, info, doc_count)?);
-    }
+    let mut largest = largest_field_bytes(views, doc_count)?;
     let mut throughout = throughout + if is_sorted { MergeOrder::heap_bytes(views) } else { 0 };
     for space in nested_spaces(views) {
         let doc_count = space.views.iter().map(|view| u64::from(view.live_count())).sum();
         // Live documents and parent bits, and the map if some were deleted.
         throughout += doc_count / 2 + DocIdMap::heap_bytes(&space.views);
         throughout += if is_sorted { MergeOrder::heap_bytes(&space.views) } else { 0 };
-        for info in space.views.iter().flat_map(|view| view.segment.fields()) {
-            largest = largest.max(field_bytes(&space.views, info, doc_count)?);
-        }
+        largest = largest.max(largest_field_bytes(&space.views, doc_count)?);
     }
     Ok(FIXED_BYTES + file_bytes.min(COMPOUND_BYTES_MAX as u64) + throughout + largest)
 }
 
-fn field_bytes(views: &[SegmentView], info: &FieldInfo, doc_count: u64) -> Result<u64> {
-    if matches!(info.representation, Representation::Number | Representation::Shape) {
-        return Ok(0);
-    }
-    let mut term_count = 0;
+/// Returns the bytes that the field takes which takes the most. Visits each field of each segment once.
+fn largest_field_bytes(views: &[SegmentView], doc_count: u64) -> Result<u64> {
+    let mut fields: HashMap<&str, Terms> = HashMap::new();
     for view in views {
-        let has_terms = view
-            .segment
-            .number(&info.path)
-            .is_some_and(|number| view.segment.file().entry(SectionKind::TermDirectory, number).is_some());
-        if has_terms && let Some(terms) = view.segment.terms(&info.path)? {
-            term_count += terms.len();
+        for info in view.segment.fields() {
+            if matches!(info.representation, Representation::Number | Representation::Shape) {
+                continue;
+            }
+            let terms = fields.entry(&info.path).or_default();
+            terms.have_norms |= info.norms;
+            terms.have_column |= info.column;
+            let number = view.segment.number(&info.path);
+            let has_terms = number.is_some_and(|number| {
+                view.segment.file().entry(SectionKind::TermDirectory, number).is_some()
+            });
+            if has_terms && let Some(dictionary) = view.segment.terms(&info.path)? {
+                terms.count += dictionary.len();
+            }
         }
     }
-    let norms = if info.norms { doc_count } else { 0 };
-    let ordinals = if info.column { 4 * term_count } else { 0 };
-    let filter = match *info.path == *ID_PATH {
-        true => IdFilterBuilder::heap_bytes(doc_count as usize) as u64,
-        false => 0,
-    };
-    Ok(norms + ordinals + filter + (term_count as f64 * BLOCK_TABLE_BYTES_PER_TERM) as u64)
+    Ok(fields.iter().map(|(path, terms)| terms.bytes(path, doc_count)).max().unwrap_or(0))
+}
+
+/// The terms of a field in all segments.
+#[derive(Default)]
+struct Terms {
+    count: u64,
+    have_norms: bool,
+    have_column: bool,
+}
+
+impl Terms {
+    fn bytes(&self, path: &str, doc_count: u64) -> u64 {
+        let norms = if self.have_norms { doc_count } else { 0 };
+        let ordinals = if self.have_column { 4 * self.count } else { 0 };
+        let filter = match *path == *ID_PATH {
+            true => IdFilterBuilder::heap_bytes(doc_count as usize) as u64,
+            false => 0,
+        };
+        norms + ordinals + filter + (self.count as f64 * BLOCK_TABLE_BYTES_PER_TERM) as u64
+    }
 }

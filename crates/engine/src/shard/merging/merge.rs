@@ -139,8 +139,8 @@ impl Shard {
         }
     }
 
-    /// Charges the memory of a merge. If it does not fit, the largest segment is left for a later merge,
-    /// repeatedly. Returns `None` when not even two segments fit; if the merge `is_needed`, that is an error.
+    /// Charges the memory of a merge. If it does not fit, the largest segments are left for a later merge,
+    /// an eighth of them at a time, until it does. Returns `None` when not even two segments fit; if the merge `is_needed`, that is an error.
     fn reserve_merge_memory(
         &self,
         claim: &mut Claim,
@@ -150,6 +150,7 @@ impl Shard {
         let pool = &self.services.ledger.segment_writes;
         let (is_of_one, is_sorted) = (views.len() == 1, !self.sort().is_empty());
         loop {
+            self.core()?.check()?;
             let bytes = merge_memory_bytes(views, is_sorted).map_err(|error| segment_error(&error))?;
             if let Some(charge) = pool.try_charge(bytes) {
                 return Ok(Some(charge));
@@ -160,10 +161,12 @@ impl Shard {
                     false => Ok(None),
                 };
             }
-            let bytes_of = |at: &usize| views[*at].segment.file_bytes();
-            let largest = (0..views.len()).max_by_key(bytes_of).unwrap_or_default();
-            views.remove(largest);
-            claim.0.remove(largest).end_merge();
+            for _ in 0..views.len().div_ceil(8).min(views.len() - 2) {
+                let bytes_of = |at: &usize| views[*at].segment.file_bytes();
+                let largest = (0..views.len()).max_by_key(bytes_of).unwrap_or_default();
+                views.remove(largest);
+                claim.0.remove(largest).end_merge();
+            }
         }
     }
 
