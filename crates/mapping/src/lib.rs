@@ -49,8 +49,8 @@ pub use json::copied::claim_tree;
 pub use json::object_parser::ObjectParser;
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
 pub use mapping::tree::ObjectNode;
-pub use mapping::{Mapping, shown_mapping};
-pub use settings::{Keep, Limits, MappingSettings, SourceMode};
+pub use mapping::{Mapping, TSID, shown_mapping};
+pub use settings::{IndexMode, Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{
     AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, ScriptedSimilarity,
     Similarities, Similarity,

@@ -65,6 +65,47 @@ pub struct MappingSettings {
     pub source_mode: SourceMode,
     /// `index.mapping.synthetic_source_keep`, the default of fields and objects.
     pub keep: Keep,
+    /// `index.mode`.
+    pub mode: IndexMode,
+}
+
+/// `index.mode`: what the documents of an index are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum IndexMode {
+    /// Any documents.
+    #[default]
+    Standard,
+    /// Measurements with a timestamp. Those with the same dimensions form a series.
+    TimeSeries {
+        /// `index.routing_path`: patterns of the dimensions that choose a document's shard.
+        routing_path: Arc<[String]>,
+    },
+    /// Log lines with a timestamp, sorted by host and time.
+    LogsDb,
+    /// Documents that other indices are joined with, in one shard.
+    Lookup,
+}
+
+impl IndexMode {
+    /// Returns the value of the setting.
+    pub fn name(&self) -> &'static str {
+        match self {
+            IndexMode::Standard => "standard",
+            IndexMode::TimeSeries { .. } => "time_series",
+            IndexMode::LogsDb => "logsdb",
+            IndexMode::Lookup => "lookup",
+        }
+    }
+
+    /// Whether each document must have exactly one `@timestamp`.
+    pub fn has_timestamp(&self) -> bool {
+        matches!(self, IndexMode::TimeSeries { .. } | IndexMode::LogsDb)
+    }
+
+    /// Whether documents form time series.
+    pub fn has_series(&self) -> bool {
+        matches!(self, IndexMode::TimeSeries { .. })
+    }
 }
 
 /// What is stored of a document's JSON.
@@ -148,6 +189,7 @@ impl Default for MappingSettings {
             similarities: Arc::default(),
             source_mode: SourceMode::default(),
             keep: Keep::default(),
+            mode: IndexMode::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::analysis::{AnalysisLimits, AnalysisResources, Analyzers};
-use limber_mapping::{Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
+use limber_mapping::{IndexMode, Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
 use limber_segment::SortField;
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ use crate::settings::flat::{FlatSettings, nest};
 use crate::settings::index_reader::Reader;
 use crate::settings::index_sort;
 use crate::settings::index_table::INDEX_SETTINGS;
+use crate::settings::mode::{self, TimeBounds};
 use crate::settings::slow_log::SlowLog;
 
 /// `index.translog.durability`.
@@ -165,6 +166,10 @@ pub struct IndexSettings {
     pub slow_log: SlowLog,
     /// `shard.check_on_startup`: verify every byte when a shard opens.
     pub check_on_startup: bool,
+    /// `index.mode`.
+    pub mode: IndexMode,
+    /// The timestamps that the index accepts; `Some` in an index of time series.
+    pub time_bounds: Option<TimeBounds>,
     /// `index.sort.*`; when empty, documents are kept in the order in which they arrive.
     pub sort: Arc<[SortField]>,
 }
@@ -218,9 +223,11 @@ impl IndexSettings {
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
             source_mode: match read.boolean("index.derived_source.enabled", false)? {
                 true => SourceMode::Synthetic,
-                false => read
-                    .text("index.mapping.source.mode")
-                    .map_or(Ok(SourceMode::default()), SourceMode::parse)?,
+                false => match read.text("index.mapping.source.mode") {
+                    Some(text) => SourceMode::parse(text)?,
+                    None if mode::mode(flat).has_series() => SourceMode::Synthetic,
+                    None => SourceMode::default(),
+                },
             },
             synthetic_source_keep: read.synthetic_source_keep()?,
             default_pipeline: read.pipeline("index.default_pipeline"),
@@ -231,6 +238,8 @@ impl IndexSettings {
             gc_deletes_ms: read.time_ms("index.gc_deletes", 60_000)?.max(0) as u64,
             blocks: read.blocks()?,
             merge: read.merge(max_thread_count)?,
+            mode: mode::mode(flat),
+            time_bounds: mode::time_bounds(flat)?,
             sort: index_sort::parse(flat)?,
             slow_log: read.slow_log()?,
             check_on_startup: read.text("index.shard.check_on_startup").is_some_and(|text| text != "false"),
@@ -278,6 +287,7 @@ impl IndexSettings {
             similarities: Arc::new(similarities),
             source_mode: self.source_mode,
             keep: self.synthetic_source_keep,
+            mode: self.mode.clone(),
         })
     }
 

@@ -16,6 +16,9 @@ const FIELD_KEY: &str = "index.sort.field";
 
 /// Parses the index sort in flat settings; empty when there is none.
 pub(super) fn parse(flat: &FlatSettings) -> Result<Arc<[SortField]>> {
+    if let Some(sort) = super::mode::sort_of(flat) {
+        return Ok(sort.into());
+    }
     let fields = list(flat, FIELD_KEY);
     let option = |name: &str| -> Result<Vec<String>> {
         let key = format!("index.sort.{name}");
@@ -53,7 +56,7 @@ pub(super) fn parse(flat: &FlatSettings) -> Result<Arc<[SortField]>> {
 }
 
 /// Reads a list, or comma-separated strings.
-fn list(flat: &FlatSettings, key: &str) -> Vec<String> {
+pub(super) fn list(flat: &FlatSettings, key: &str) -> Vec<String> {
     let texts: Vec<String> = match flat.get(key) {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         Some(Value::String(text)) => text.split(',').map(|part| part.trim().to_owned()).collect(),

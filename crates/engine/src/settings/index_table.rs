@@ -6,7 +6,7 @@
 use crate::settings::definition::{
     Change::{Dynamic, Final, Static},
     Definition,
-    Kind::{Boolean, Bytes, Choice, Float, Integer, List, PartOf, Private, Text, Time, Unsupported},
+    Kind::{Boolean, Bytes, Choice, Float, Integer, List, Private, Text, Time, Unsupported},
 };
 
 const INT_MAX: i64 = i32::MAX as i64;
@@ -137,12 +137,12 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.routing.allocation.include.*", Unsupported, "", Dynamic),
     row("index.routing.allocation.exclude.*", Unsupported, "", Dynamic),
     row("index.routing.allocation.require.*", Unsupported, "", Dynamic),
-    row("index.routing_path", Unsupported, "[]", Final),
+    row("index.routing_path", List, "[]", Final),
     row("index.allocation.max_retries", Integer { min: 0, max: INT_MAX }, "5", Dynamic),
     row("index.unassigned.node_left.delayed_timeout", Time { min_ms: 0, minus_one: true }, "1m", Dynamic),
     row(
         "index.mode",
-        PartOf { there: &["standard"], missing: &["time_series", "logsdb", "lookup"] },
+        Choice(&["standard", "time_series", "logsdb", "lookup"]),
         "standard",
         Final,
     ),
@@ -176,8 +176,11 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.search.slowlog.include.user", Boolean, "false", Dynamic),
     row("index.indexing.slowlog.*", Unsupported, "", Dynamic),
     row("index.search.slowlog.*", Unsupported, "", Dynamic),
-    row("index.time_series.*", Unsupported, "", Final),
-    row("index.look_ahead_time", Unsupported, "", Dynamic),
+    row("index.time_series.start_time", Text, "-9999-01-01T00:00:00Z", Final),
+    row("index.time_series.end_time", Text, "9999-12-31T23:59:59.999Z", Dynamic),
+    row("index.look_ahead_time", Time { min_ms: 60_000, minus_one: false }, "30m", Dynamic),
+    row("index.look_back_time", Time { min_ms: 60_000, minus_one: false }, "2h", Dynamic),
+    row("index.logsdb.sort_on_host_name", Boolean, "false", Final),
     row("index.verified_before_close", Private, "", Final),
     row("index.uuid", Private, "", Final),
     row("index.creation_date", Private, "", Final),

@@ -8,6 +8,7 @@ mod index;
 mod index_reader;
 mod index_sort;
 mod index_table;
+mod mode;
 mod slow_log;
 
 pub use cluster::{ClusterSettings, FloodStage};
@@ -16,4 +17,6 @@ pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};
 pub use index::{Blocks, Durability, IndexSettings, LifecycleSettings, MergeSettings, SettingsUpdate};
 pub(crate) use index::{check_new, defaults};
 pub(crate) use index_sort::{check_index_sort, describe_sort};
+pub use mode::TimeBounds;
+pub(crate) use mode::{END_TIME, START_TIME, has_series, later_end, settle as settle_mode};
 pub use slow_log::SlowLog;

@@ -46,6 +46,7 @@ pub(super) fn checked(
         Check::Meta => meta(value, field, kind),
         Check::TermVector => given.term_vector(),
         Check::OnlyDefault => given.only_default(),
+        Check::Dimensions => super::time_series::keys(value),
     }
 }
 

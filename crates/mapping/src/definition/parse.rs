@@ -432,6 +432,7 @@ fn parameter(
             Check::NullValue
                 | Check::NullPoint
                 | Check::OnlyDefault
+                | Check::Dimensions
                 | Check::Metric
                 | Check::PositionMetric
                 | Check::Meta

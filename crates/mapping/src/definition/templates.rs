@@ -116,6 +116,12 @@ impl Template {
         Ok(template)
     }
 
+    /// Whether a field that gets its mapping from this template may be a dimension of a time series.
+    pub fn makes_dimensions(&self) -> bool {
+        let flag = self.mapping.get("time_series_dimension");
+        flag.is_some_and(|flag| *flag == Value::Bool(true) || flag.as_str() == Some("true"))
+    }
+
     /// Refuses what does not go together. `has_mapping`: there was a member `mapping`.
     fn check(&self, has_mapping: bool) -> Result<(), RequestError> {
         if has_mapping && self.is_runtime {

@@ -4,9 +4,48 @@
 
 use serde_json::Value;
 
+use super::tree::{Node, Root};
 use crate::RequestError;
 use crate::field::{Dimension, FieldType, Leaf};
+use crate::field_type::Keyword;
 use crate::json::java::{boolean, java_text};
+
+/// Returns the declaration of `_tsid`: a keyword that is only a column.
+pub(crate) fn tsid() -> Leaf {
+    let mut leaf = Leaf::of(&Keyword);
+    leaf.params.insert("index", false.into());
+    leaf
+}
+
+/// Returns the keys of the flattened field at `path` that are dimensions.
+pub(crate) fn series_keys(root: &Root, path: &str) -> Vec<String> {
+    let mut object = &root.object;
+    let mut parts = path.split('.').peekable();
+    while let Some(name) = parts.next() {
+        match object.properties.get(name) {
+            Some(Node::Object(inner)) => object = inner,
+            Some(Node::Leaf(leaf)) if parts.peek().is_none() => {
+                let keys = leaf.params.get("time_series_dimensions").and_then(Value::as_array);
+                return keys.into_iter().flatten().map(java_text).collect();
+            }
+            _ => break,
+        }
+    }
+    Vec::new()
+}
+
+/// Converts `time_series_dimensions` to normal form: a list of names of keys.
+pub(super) fn keys(value: &Value) -> Result<Value, RequestError> {
+    let keys: Vec<Value> = match value {
+        Value::Array(keys) => keys.iter().map(|key| java_text(key).into()).collect(),
+        Value::Null => Vec::new(),
+        other => java_text(other).split(',').map(|key| key.trim().into()).collect(),
+    };
+    Ok(match keys.is_empty() {
+        true => Value::Null,
+        false => keys.into(),
+    })
+}
 
 /// Checks the other parameters of a field with `time_series_dimension: true` or `time_series_metric`.
 ///
@@ -64,8 +103,7 @@ pub(super) fn dimension(value: &Value, kind: &dyn FieldType) -> Result<Value, Re
     }
 }
 
-/// Converts `time_series_metric` to normal form. Only `gauge` is supported, which has no effect except in
-/// `_field_caps`.
+/// Converts `time_series_metric` to normal form. It has no effect except in `_field_caps`.
 pub(super) fn metric(
     value: &Value,
     field: &str,
@@ -74,7 +112,8 @@ pub(super) fn metric(
 ) -> Result<Value, RequestError> {
     match value.as_str() {
         None if value.is_null() => Ok(Value::Null),
-        Some("gauge") if is_number => Ok(value.clone()),
+        Some("gauge" | "counter") if is_number => Ok(value.clone()),
+        Some("position") if !is_number => Ok(value.clone()),
         Some("counter" | "gauge" | "position") => Err(RequestError::unsupported(format!(
             "parameter [time_series_metric: {}] on field [{field}] of type [{}]",
             java_text(value),

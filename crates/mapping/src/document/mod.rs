@@ -19,11 +19,13 @@ mod range;
 pub mod scan;
 mod scratch;
 mod scripted;
+mod series;
 mod unknown_key;
 mod walk;
 mod whole_value;
 
 pub use infer::{infer, infer_by};
 pub use scratch::Scratch;
+pub use series::{Series, SeriesId, shard_hash_of};
 pub use scripted::{ScriptedValue, put_ignored, put_scripted};
 pub use walk::{Parsed, parse, parse_acknowledged};

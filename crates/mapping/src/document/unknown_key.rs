@@ -345,7 +345,7 @@ impl<S: FieldSink> Walk<'_, S> {
 }
 
 /// Names that a document may not use at its top level.
-const METADATA_FIELDS: [&str; 14] = [
+const METADATA_FIELDS: [&str; 16] = [
     "_id",
     "_index",
     "_source",
@@ -357,6 +357,8 @@ const METADATA_FIELDS: [&str; 14] = [
     "_version",
     "_nested_path",
     "_tier",
+    "_tsid",
+    "_ts_routing_hash",
     "_doc_count",
     "_data_stream_timestamp",
     "_feature",

@@ -52,6 +52,8 @@ pub(crate) enum Check {
     Prefixes,
     /// A parameter of Elasticsearch for which only the default is accepted here.
     OnlyDefault,
+    /// A list of names.
+    Dimensions,
 }
 
 /// Whether an update may change the parameter.

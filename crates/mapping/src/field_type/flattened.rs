@@ -25,7 +25,7 @@ static PARAMS: &[Param] = &[
     SIMILARITY,
     SPLITS_QUERIES,
     META,
-    param("time_series_dimensions", Check::OnlyDefault, Update::Never, "[]"),
+    param("time_series_dimensions", Check::Dimensions, Update::Never, "[]"),
     KEEP,
 ];
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
+use super::series_plan::{SeriesPlan, TSID};
 use super::visible::Visible;
 use crate::date::DateFormat;
 use crate::definition::field_build::build;
@@ -46,6 +47,8 @@ pub struct Mapping {
     pub(super) synthetic: Option<Arc<SyntheticPlan>>,
     /// Whether each document must have exactly one `@timestamp`, as in a data stream.
     pub(super) has_timestamp: bool,
+    /// How documents form series; `Some` in an index of time series.
+    pub(crate) series: Option<Arc<SeriesPlan>>,
     pub(super) identity: u64,
     /// Which fields are visible; `Some` for a user who may not see all fields.
     pub(super) visible: Option<Visible>,
@@ -270,6 +273,7 @@ impl Mapping {
             synthetic: None,
             queries: Vec::new(),
             has_timestamp: false,
+            series: None,
             scripted: Vec::new(),
             seen_by_scripts: None,
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
@@ -277,6 +281,12 @@ impl Mapping {
             root_bytes_max: 0,
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
+        let tsid = match settings.mode.has_series() {
+            true => Some(Intern::field(&mut mapping, &definition::tsid(), TSID)?),
+            false => None,
+        };
+        let series = SeriesPlan::of(&root, &mapping.tree, tsid, settings)?;
+        mapping.series = series.map(Arc::new);
         mapping.root_bytes_max = mapping.longest_root();
         let formats: Vec<String> = match &root.dynamic_date_formats {
             Some(formats) => formats.clone(),

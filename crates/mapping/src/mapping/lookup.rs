@@ -179,7 +179,9 @@ impl Mapping {
         let is_pattern = pattern.contains('*');
         let exact = if is_pattern { None } else { self.field(pattern) };
         let mapped = if is_pattern { &self.fields[reserved::COUNT..] } else { &[] };
-        let is_passed_over = |field: &Field| self.runtime.contains_key(&field.path) || is_hidden(field);
+        let is_passed_over = |field: &Field| {
+            self.runtime.contains_key(&field.path) || is_hidden(field) || self.is_tsid(field)
+        };
         let mapped = mapped.iter().filter(move |field| !is_passed_over(field));
         let runtime = is_pattern.then(|| self.runtime.values()).into_iter().flatten();
         let fits = move |field: &&Arc<Field>| wildcard::matches(pattern, &field.path);
@@ -244,6 +246,19 @@ impl Mapping {
     /// Whether each document must have exactly one `@timestamp` (`_data_stream_timestamp`).
     pub fn has_timestamp(&self) -> bool {
         self.has_timestamp
+    }
+
+    /// Whether the field is `_tsid` of an index of time series.
+    fn is_tsid(&self, field: &Field) -> bool {
+        self.series.as_ref().is_some_and(|series| series.tsid.id == field.id)
+    }
+
+    /// Returns the paths of the dimensions of an index of time series, in order.
+    pub fn dimensions(&self) -> Vec<Arc<str>> {
+        let dimensions = self.series.iter().flat_map(|series| series.dimensions.iter().cloned());
+        let mut dimensions: Vec<Arc<str>> = dimensions.collect();
+        dimensions.sort_unstable();
+        dimensions
     }
 
     /// Returns `_meta`.

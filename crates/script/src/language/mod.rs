@@ -20,4 +20,4 @@ pub use compiled::Compiled;
 pub use context::{Emits, ScriptContext};
 pub(crate) use expression::compile_expression;
 pub(crate) use parser::compile_painless;
-pub(crate) use tree::{Expr, Kind, LambdaBody, Stmt, Variable};
+pub(crate) use tree::{Expr, Kind, LambdaBody, Reference, Stmt, Variable};

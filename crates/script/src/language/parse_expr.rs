@@ -316,7 +316,10 @@ impl Parser {
                 self.expect(",")?;
             }
             self.check_count(arguments.len(), "arguments in a call")?;
-            arguments.push(if self.is_lambda() { self.lambda()? } else { self.expression()? });
+            arguments.push(match self.is_function_value() {
+                true => self.function_value()?,
+                false => self.expression()?,
+            });
         }
         Ok(arguments)
     }

@@ -3,9 +3,9 @@
 use super::conversions::coerce;
 use super::lexer::TokenKind;
 use super::parser::Parser;
-use super::tree::{Expr, Kind, Lambda, LambdaBody};
+use super::tree::{Expr, Kind, Lambda, LambdaBody, Reference};
 use crate::error::ScriptError;
-use crate::types::{Type, class_of, type_of};
+use crate::types::{CLASSES, Type, class_of, type_of};
 use crate::values::Regex;
 
 impl Parser {
@@ -34,6 +34,71 @@ impl Parser {
             }
             _ => false,
         }
+    }
+
+    /// Returns the number of tokens before `::` if a reference to a function comes next.
+    fn reference_ahead(&self) -> Option<usize> {
+        let mut ahead = 1;
+        while self.is_symbol_at(ahead, ".") && matches!(self.peek_at(ahead + 1), TokenKind::Name(_)) {
+            ahead += 2;
+        }
+        let is_name = matches!(self.peek(), TokenKind::Name(_));
+        (is_name && self.is_symbol_at(ahead, "::")).then_some(ahead)
+    }
+
+    /// Whether a function comes next that is passed as a value.
+    pub(crate) fn is_function_value(&self) -> bool {
+        self.is_lambda() || self.reference_ahead().is_some()
+    }
+
+    /// Parses a lambda or a reference to a function.
+    pub(crate) fn function_value(&mut self) -> Result<Expr, ScriptError> {
+        match self.reference_ahead() {
+            Some(length) => self.reference(length),
+            None => self.lambda(),
+        }
+    }
+
+    /// Parses `Integer::parseInt`, `ArrayList::new`, `this::add` or `text::concat`. `length` is the number of
+    /// tokens before `::`.
+    fn reference(&mut self, length: usize) -> Result<Expr, ScriptError> {
+        let at = self.at();
+        let mut owner = self.name()?;
+        for _ in 0..length / 2 {
+            self.expect(".")?;
+            owner = format!("{owner}.{}", self.name()?);
+        }
+        self.expect("::")?;
+        let name = self.name()?;
+        let missing = || {
+            ScriptError::argument(at, format!("function reference [{owner}::{name}] cannot be resolved"))
+        };
+        let class = match owner.as_str() {
+            "String" => Some("java.lang.String"),
+            owner => type_of(owner).and_then(|ty| match ty {
+                Type::Object(class) => Some(class),
+                _ => None,
+            }),
+        };
+        let reference = match (self.lookup(&owner), class) {
+            (Some((slot, ..)), _) => Reference::Bound(slot, name.as_str().into()),
+            (None, Some(class)) if name == "new" => Reference::Constructor(class),
+            (None, Some(class)) => Reference::Method(short_name(class), name.as_str().into()),
+            (None, None) if owner == "this" => {
+                let functions = self.functions.iter().enumerate();
+                let named = functions.filter(|(_, function)| function.name == name);
+                let found: Vec<_> =
+                    named.map(|(number, function)| (number as u16, function.parameters.len())).collect();
+                if found.is_empty() {
+                    return Err(missing());
+                }
+                Reference::Functions(found)
+            }
+            (None, None) => return Err(missing()),
+        };
+        self.check_count(self.lambdas.len(), "lambdas")?;
+        self.lambdas.push(Lambda { parameters: Vec::new(), body: LambdaBody::Reference(reference) });
+        Ok(Expr { kind: Kind::Lambda((self.lambdas.len() - 1) as u16), ty: Type::Def, at })
     }
 
     pub(crate) fn lambda(&mut self) -> Result<Expr, ScriptError> {
@@ -138,4 +203,10 @@ impl Parser {
         }
         Ok(Expr { kind: Kind::New(class, arguments), ty: Type::Object(class), at })
     }
+}
+
+/// Returns the short name of a class by its full name.
+fn short_name(class: &str) -> &'static str {
+    let known = CLASSES.iter().find(|(_, full)| *full == class);
+    known.map_or("String", |(short, _)| *short)
 }

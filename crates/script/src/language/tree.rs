@@ -152,4 +152,19 @@ pub struct Lambda {
 pub enum LambdaBody {
     Expr(Expr),
     Block(Vec<Stmt>),
+    /// `Integer::parseInt` and the like, which take as many arguments as they are called with.
+    Reference(Reference),
+}
+
+/// A function that a script names instead of writing a lambda.
+#[derive(Debug)]
+pub enum Reference {
+    /// `ArrayList::new`.
+    Constructor(&'static str),
+    /// A static method of the class with this short name, or a method of the first argument.
+    Method(&'static str, Arc<str>),
+    /// `text::concat`: a method of a variable.
+    Bound(u16, Arc<str>),
+    /// `this::add`: the functions of the script with this name, and the numbers of their parameters.
+    Functions(Vec<(u16, usize)>),
 }

@@ -74,7 +74,7 @@ fn of_nanos(nanos: i128, at: u32) -> Outcome<Instant> {
 
 /// Returns that instant in the zone of `date`.
 fn at_nanos(date: &DateValue, nanos: i128, at: u32) -> Outcome<Value> {
-    Ok(Value::Date(DateValue { instant: of_nanos(nanos, at)?, zone: date.zone.clone() }))
+    Ok(Value::Date(DateValue { instant: of_nanos(nanos, at)?, ..date.clone() }))
 }
 
 /// Returns the date at a local time, in the zone of `date` and with its nanoseconds beyond the millisecond.
@@ -82,7 +82,7 @@ fn with_civil(date: &DateValue, civil: Civil, at: u32) -> Outcome<Value> {
     let local = civil.to_millis().ok_or_else(|| out_of_range(at))?;
     let millis = date.zone.as_ref().map_or(local, |zone| zone.to_utc(local));
     let instant = Instant { millis, ..date.instant };
-    Ok(Value::Date(DateValue { instant, zone: date.zone.clone() }))
+    Ok(Value::Date(DateValue { instant, ..date.clone() }))
 }
 
 /// Returns the part of a date that a method without arguments reads.
@@ -124,11 +124,11 @@ pub(crate) fn date_method(
         ("getMillisOfSecond", []) => Value::Int(date.millis().rem_euclid(1000) as i32),
         ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis()),
         ("toEpochSecond" | "getEpochSecond", []) => Value::Long(date.millis().div_euclid(1000)),
-        ("toInstant", []) => Value::Date(DateValue::utc(date.instant)),
+        ("toInstant", []) => Value::Date(DateValue::of_instant(date.instant)),
         ("withZoneSameInstant" | "atZone", [zone]) => {
             let zone = Zone::parse(&zone.text())
                 .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
-            Value::Date(DateValue { instant: date.instant, zone: Some(Rc::new(zone)) })
+            Value::Date(DateValue { zone: Some(Rc::new(zone)), ..DateValue::utc(date.instant) })
         }
         ("isAfter", [Value::Date(other)]) => Value::Bool(date.instant > other.instant),
         ("isBefore", [Value::Date(other)]) => Value::Bool(date.instant < other.instant),
@@ -174,7 +174,7 @@ fn truncated(date: &DateValue, unit: &str, at: u32) -> Outcome<Option<Value>> {
     let kept = nanos - nanos.rem_euclid(i128::from(length));
     let kept = of_nanos(kept, at)?;
     let millis = date.zone.as_ref().map_or(kept.millis, |zone| zone.to_utc(kept.millis));
-    Ok(Some(Value::Date(DateValue { instant: Instant { millis, ..kept }, zone: date.zone.clone() })))
+    Ok(Some(Value::Date(DateValue { instant: Instant { millis, ..kept }, ..date.clone() })))
 }
 
 fn signed(amount: &Value, sign: i64, at: u32) -> Outcome<i64> {
@@ -361,7 +361,7 @@ pub(crate) fn parse_zoned(text: &str, at: u32) -> Outcome<Value> {
     let time = moment.split_once('T').map_or("", |(_, time)| time);
     let offset = time.rfind(['+', '-']).map(|sign| &time[sign..]);
     let zone = region.or(offset).and_then(|zone| Zone::parse(zone).ok());
-    Ok(Value::Date(DateValue { instant: date.instant, zone: zone.map(Rc::new) }))
+    Ok(Value::Date(DateValue { zone: zone.map(Rc::new), ..DateValue::utc(date.instant) }))
 }
 
 /// Does what `ZonedDateTime#parse` does with a formatter.

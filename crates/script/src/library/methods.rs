@@ -234,11 +234,7 @@ pub(crate) fn call_method(
         Value::FieldAccess(field) => access_method(machine, *field, name, &arguments, at)?,
         Value::Params => params_method(machine, name, &arguments, at)?,
         Value::Text(text) => super::texts::builder_method(machine, target, text, name, &arguments, at)?,
-        Value::Lambda(_) | Value::Extractor(_)
-            if matches!(name, "apply" | "test" | "accept" | "get" | "compare" | "applyAsInt") =>
-        {
-            Some(machine.lambda(target, &arguments, at)?)
-        }
+        Value::Lambda(_) | Value::Extractor(_) => function_method(machine, target, name, &arguments, at)?,
         other => plain_method(machine, other, name, &arguments, at)?,
     };
     found.ok_or_else(|| no_method(target, name, arguments.len(), at))
@@ -266,6 +262,24 @@ fn object_method(
         }
         _ => return Ok(None),
     }))
+}
+
+/// Calls the method of a functional interface; `None` if there is no such method.
+fn function_method(
+    machine: &mut impl Machine,
+    target: &Value,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(match (name, arguments) {
+        (
+            "apply" | "test" | "accept" | "compare" | "applyAsInt" | "applyAsLong" | "applyAsDouble" | "get"
+            | "getAsInt" | "getAsLong" | "getAsDouble" | "getAsBoolean",
+            _,
+        ) => Some(machine.lambda(target, arguments, at)?),
+        _ => None,
+    })
 }
 
 /// Calls a method of `params`, whose members are read only when they are asked for; `None` if there is no

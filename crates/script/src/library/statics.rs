@@ -338,11 +338,16 @@ fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32
             super::dates::parse_by(text, format, at)?
         }
         ("ZonedDateTime" | "OffsetDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
-        ("Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
-        ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),
+        ("Instant", "parse", [text]) => match super::dates::parse(&text.text(), at)? {
+            Value::Date(date) => Value::Date(DateValue::of_instant(date.instant)),
+            other => other,
+        },
+        ("Instant", "ofEpochMilli", [millis]) => {
+            Value::Date(DateValue::of_instant(limber_mapping::date::Instant::of_millis(millis.i64())))
+        }
         ("Instant", "ofEpochSecond", [seconds, nanos @ ..]) if nanos.len() <= 1 => {
             let nanos = nanos.first().map_or(0, Value::i64);
-            Value::Date(super::dates::of_seconds(seconds.i64(), nanos, at)?)
+            Value::Date(DateValue::of_instant(super::dates::of_seconds(seconds.i64(), nanos, at)?.instant))
         }
         ("ZonedDateTime" | "OffsetDateTime", "ofInstant", [Value::Date(date), zone]) => {
             let zone = zone.clone();

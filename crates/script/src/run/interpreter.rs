@@ -13,9 +13,10 @@ use super::flow::Flow;
 use super::frozen::Frozen;
 use crate::documents::{DocId, Documents};
 use crate::error::{Outcome, ScriptError, failed};
-use crate::language::{Compiled, Expr, Kind, Variable};
+use crate::language::{Compiled, Expr, Kind, Reference, Variable};
 use crate::library::{
     Machine, call_built_in, call_method, call_static, create_object, get_index, get_member, is_instance,
+    static_returns,
 };
 use crate::types::FieldPart;
 use crate::values::{
@@ -407,6 +408,40 @@ impl<'a> Run<'a> {
         };
         self.depth -= 1;
         Ok(value)
+    }
+
+    /// Calls a function that the script names instead of writing a lambda.
+    pub(super) fn call_reference(
+        &mut self,
+        reference: &Reference,
+        arguments: &[Value],
+        at: u32,
+    ) -> Outcome<Value> {
+        match reference {
+            Reference::Constructor(class) => create_object(self, class, arguments, at),
+            Reference::Bound(slot, name) => {
+                let target = self.locals[self.base + usize::from(*slot)].clone();
+                call_method(self, &target, name, arguments.to_vec(), at)
+            }
+            Reference::Functions(functions) => {
+                match functions.iter().find(|(_, count)| *count == arguments.len()) {
+                    Some((number, _)) => self.function(*number, arguments.to_vec(), at),
+                    None => Err(ScriptError::argument(
+                        at,
+                        format!("Incorrect number of parameters for a function: found {}", arguments.len()),
+                    )),
+                }
+            }
+            Reference::Method(class, name) => {
+                if static_returns(class, name, arguments.len()).is_some() {
+                    return call_static(self, class, name, arguments, at);
+                }
+                match arguments {
+                    [target, rest @ ..] => call_method(self, target, name, rest.to_vec(), at),
+                    [] => Err(ScriptError::argument(at, format!("static method [{class}, {name}/0] not found"))),
+                }
+            }
+        }
     }
 
     /// Returns a part of a field that expressions know, or a coordinate of a point.

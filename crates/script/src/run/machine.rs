@@ -188,6 +188,9 @@ impl Machine for Run<'_> {
         self.tick(at)?;
         let script = self.script;
         let lambda = &script.lambdas[usize::from(*number)];
+        if let LambdaBody::Reference(reference) = &lambda.body {
+            return self.call_reference(reference, arguments, at);
+        }
         if lambda.parameters.len() != arguments.len() {
             return Err(ScriptError::argument(
                 at,
@@ -207,6 +210,7 @@ impl Machine for Run<'_> {
                 Flow::Return(value) => Ok(value),
                 _ => Ok(Value::Null),
             },
+            LambdaBody::Reference(reference) => self.call_reference(reference, arguments, at),
         }
     }
 

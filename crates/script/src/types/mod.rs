@@ -7,7 +7,7 @@ mod operator;
 mod part;
 mod value_type;
 
-pub(crate) use classes::{CLASSES, class_of, type_of};
+pub(crate) use classes::{CLASSES, class_of, is_functional, type_of};
 pub(crate) use literal::Literal;
 pub(crate) use operator::{Binary, Unary};
 pub(crate) use part::{DatePart, FieldPart};

@@ -11,12 +11,19 @@ pub struct DateValue {
     pub instant: Instant,
     /// `None` is UTC.
     pub zone: Option<Rc<Zone>>,
+    /// Whether it is an `Instant`, which is printed in UTC and with its seconds.
+    pub is_instant: bool,
 }
 
 impl DateValue {
     /// Creates a date in UTC from an instant.
     pub fn utc(instant: Instant) -> DateValue {
-        DateValue { instant, zone: None }
+        DateValue { instant, zone: None, is_instant: false }
+    }
+
+    /// Creates Java's `Instant`.
+    pub fn of_instant(instant: Instant) -> DateValue {
+        DateValue { is_instant: true, ..DateValue::utc(instant) }
     }
 
     /// Creates a date in UTC from milliseconds since 1970.
@@ -48,14 +55,14 @@ impl DateValue {
         Civil::from_millis(self.millis().saturating_add(i64::from(self.offset_seconds()) * 1000))
     }
 
-    /// Prints like `ZonedDateTime#toString`.
+    /// Prints like `ZonedDateTime#toString`, or like that of `Instant`.
     pub fn text(&self) -> String {
         let civil = self.civil();
         let year = year_text(civil.year);
         let mut text =
             format!("{year}-{:02}-{:02}T{:02}:{:02}", civil.month, civil.day, civil.hour, civil.minute);
         let nanos = self.nano_of_second();
-        if civil.second != 0 || nanos != 0 {
+        if civil.second != 0 || nanos != 0 || self.is_instant {
             text.push_str(&format!(":{:02}", civil.second));
         }
         text.push_str(&fraction_by_threes(nanos));

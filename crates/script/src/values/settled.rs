@@ -50,6 +50,8 @@ pub enum Settled {
         instant: Instant,
         /// `None` is UTC.
         zone: Option<Box<Zone>>,
+        /// Whether it is an `Instant`.
+        is_instant: bool,
     },
     /// A `GeoPoint`.
     Point(GeoPoint),
@@ -177,7 +179,7 @@ impl Walk {
             Value::Str(text) => Settled::Str(text.clone()),
             Value::Date(date) => {
                 let zone = date.zone.as_deref().cloned().map(Box::new);
-                Settled::Date { instant: date.instant, zone }
+                Settled::Date { instant: date.instant, zone, is_instant: date.is_instant }
             }
             Value::Point(point) => Settled::Point(*point),
             Value::List(items) => self.inside(value, |walk, _| {
@@ -228,9 +230,9 @@ impl Settled {
                 let items = items.iter().map(|item| (item.to_value(), Value::Null));
                 Value::Set(MapValue::of(items.collect(), *order).shared())
             }
-            Settled::Date { instant, zone } => {
+            Settled::Date { instant, zone, is_instant } => {
                 let zone = zone.as_deref().cloned().map(std::rc::Rc::new);
-                Value::Date(DateValue { instant: *instant, zone })
+                Value::Date(DateValue { instant: *instant, zone, is_instant: *is_instant })
             }
             Settled::Point(point) => Value::Point(*point),
         }

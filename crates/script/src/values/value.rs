@@ -160,6 +160,7 @@ impl Value {
             Value::List(_) => "java.util.ArrayList",
             Value::Map(_) => "java.util.HashMap",
             Value::Set(_) => "java.util.HashSet",
+            Value::Date(date) if date.is_instant => "java.time.Instant",
             Value::Date(_) => "java.time.ZonedDateTime",
             Value::Point(_) => "org.elasticsearch.common.geo.GeoPoint",
             Value::Corners(_) => "org.elasticsearch.common.geo.GeoBoundingBox",
@@ -259,10 +260,36 @@ impl Value {
             }
             Value::Float(number) => number.to_bits() as i32,
             Value::Object(object) => object.hash(),
+            Value::List(_) | Value::Map(_) | Value::Set(_) => self.hash_within(EQUALS_DEPTH, &mut { STEPS_MAX }),
             // Java computes a different number here. This one, too, differs between moments.
             Value::Date(date) => Value::Long(date.millis()).hash(),
             Value::Point(point) => Value::Double(point.latitude + point.longitude * 31.0).hash(),
             _ => 0,
+        }
+    }
+
+    /// Returns `hashCode` of a list, map or set. Values that are nested deeper than `depth`, or that are visited
+    /// after `steps` others, count as 0.
+    fn hash_within(&self, depth: u32, steps: &mut u32) -> i32 {
+        *steps = steps.saturating_sub(1);
+        if depth == 0 || *steps == 0 {
+            return 0;
+        }
+        let mut of = |value: &Value| value.hash_within(depth - 1, steps);
+        match self {
+            Value::List(items) => items
+                .borrow()
+                .iter()
+                .fold(1, |hash: i32, item| hash.wrapping_mul(31).wrapping_add(of(item))),
+            Value::Map(map) => map
+                .borrow()
+                .entries()
+                .iter()
+                .fold(0, |hash: i32, (key, value)| hash.wrapping_add(of(key) ^ of(value))),
+            Value::Set(set) => {
+                set.borrow().entries().iter().fold(0, |hash: i32, (item, _)| hash.wrapping_add(of(item)))
+            }
+            other => other.hash(),
         }
     }
 

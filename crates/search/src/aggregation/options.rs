@@ -271,6 +271,11 @@ impl ValuesOptions {
         Ok(values)
     }
 
+    /// Makes the options of an aggregation that always reads the same field.
+    pub fn of_field(path: &str) -> ValuesOptions {
+        ValuesOptions { field: path.to_owned(), ..ValuesOptions::default() }
+    }
+
     /// Reads `field` and `missing`. Without a field, its name is empty.
     pub fn parse_plain(options: &mut Options) -> Result<ValuesOptions> {
         let field = options.text("field")?.unwrap_or_default();

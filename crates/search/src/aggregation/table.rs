@@ -81,6 +81,7 @@ pub(super) const AGGREGATIONS: &[(&str, Parse)] = &[
     ("sum_bucket", pipeline::BucketMetric::sum),
     ("t_test", metric::TTest::parse),
     ("terms", terms::Terms::parse),
+    ("time_series", bucket::TimeSeries::parse),
     ("top_hits", metric::TopHits::parse),
     ("top_metrics", metric::TopMetrics::parse),
     ("value_count", metric::Metric::value_count),
@@ -96,4 +97,4 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Aggregations that Elasticsearch has and this server does not have. They are refused by name, so that they
 /// are not mistaken for typing errors.
 pub(super) const UNSUPPORTED: &[&str] =
-    &["bucket_correlation", "bucket_count_ks_test", "inference", "ip_prefix", "time_series"];
+    &["bucket_correlation", "bucket_count_ks_test", "inference"];

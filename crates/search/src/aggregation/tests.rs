@@ -26,9 +26,9 @@ fn wrong_definitions() {
         "Expected [START_OBJECT] under [avg], but got a [START_ARRAY] in [m]",
     );
     check(
-        json!({ "m": { "time_series": { "field": "a" } } }),
+        json!({ "m": { "inference": { "field": "a" } } }),
         "illegal_argument_exception",
-        "the aggregation type [time_series] is not supported by Limber yet",
+        "the aggregation type [inference] is not supported by Limber yet",
     );
     check(
         json!({ "m": { "avg": { "field": "a", "script": {} } } }),

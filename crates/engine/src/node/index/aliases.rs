@@ -164,6 +164,11 @@ impl Node {
             return Ok(added);
         }
         check_are_free_of_streams(next, &indices, &aliases)?;
+        for index in indices.iter().filter_map(|name| next.indices.get(name.as_str())) {
+            if index.typed.mode.has_series() {
+                super::create_index::check_series_alias(alias)?;
+            }
+        }
         self.edit(next, &indices, |index| {
             index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
             true

@@ -11,11 +11,11 @@ use super::indices::{check_alias_target, check_write_indices};
 use super::live::{LiveIndex, index_folder, shard_folder};
 use crate::api::*;
 use crate::catalog::names::{check_index_name, index_not_found_because};
-use crate::catalog::{BACKING_PREFIX, Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
+use crate::catalog::{Alias, BACKING_PREFIX, Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
 use crate::lifecycle::LifecycleState;
 use crate::node::Node;
 use crate::notation::body::optional_members;
-use crate::settings::{IndexSettings, check_index_sort, check_new};
+use crate::settings::{IndexSettings, check_index_sort, check_new, settle_mode};
 use crate::shard::create_files;
 
 /// The data tiers that an index prefers. The only node belongs to all of them.
@@ -236,13 +236,15 @@ impl Node {
         name: &str,
         resolved: ResolvedTemplate,
     ) -> Result<IndexMetadata> {
-        let ResolvedTemplate { mut settings, mappings, aliases, .. } = resolved;
+        let ResolvedTemplate { mut settings, mut mappings, aliases, .. } = resolved;
         settings.retain(|_, value| !value.is_null());
+        let is_backing = name.starts_with(BACKING_PREFIX);
+        settle_mode(&mut settings, &mut mappings, is_backing, self.now_millis())?;
         for key in ["index.number_of_shards", "index.number_of_replicas"] {
             settings.entry(key).or_insert_with(|| "1".into());
         }
         // Source: `DataTier.DefaultHotAllocationSettingProvider`.
-        let tier = if name.starts_with(BACKING_PREFIX) { "data_hot" } else { "data_content" };
+        let tier = if is_backing { "data_hot" } else { "data_content" };
         settings.entry(TIER_PREFERENCE).or_insert_with(|| tier.into());
         check_new(&settings)?;
         let typed = Arc::new(IndexSettings::from_flat(&settings)?);
@@ -250,6 +252,9 @@ impl Node {
         for alias in aliases.keys() {
             check_alias_target(catalog, alias)?;
             check_is_not_own_name(alias, name)?;
+        }
+        if typed.mode.has_series() {
+            aliases.values().try_for_each(check_series_alias)?;
         }
         let for_mapping = typed.mapping_settings(&settings, &self.analysis())?;
         limber_search::check_similarity_scripts(&for_mapping.similarities, &self.scripts)?;
@@ -314,6 +319,16 @@ fn check_is_not_own_name(alias: &str, index: &str) -> Result<()> {
     match alias == index {
         true => Err(super::indices::name_is_taken(alias)),
         false => Ok(()),
+    }
+}
+
+/// Checks that an alias of an index of time series has no routing.
+pub(in crate::node) fn check_series_alias(alias: &Alias) -> Result<()> {
+    match alias.index_routing.is_some() || alias.search_routing.is_some() {
+        false => Ok(()),
+        true => Err(RequestError::illegal_argument(
+            "routing is forbidden on CRUD operations that target indices in [index.mode=time_series]",
+        )),
     }
 }
 

@@ -90,6 +90,12 @@ impl Node {
     ) -> Result<CreateIndexResponse> {
         let info = self.only_index(source)?;
         let (mut given, aliases) = parse(body)?;
+        if matches!(kind, Resize::Split) && crate::settings::has_series(&info.settings) {
+            return Err(RequestError::illegal_argument(format!(
+                "index-split is not supported because the destination index [{}] is in time series mode",
+                info.name
+            )));
+        }
         let number = shard_number(kind, &info, &given)?;
         if info.settings.get("index.blocks.write") != Some(&"true".into()) {
             let reason = format!(

@@ -9,9 +9,11 @@ use serde_json::{Map, Value, json};
 
 use crate::api::*;
 use crate::catalog::{Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
+use crate::environment::format_utc_millis;
 use crate::lifecycle::{Conditions, Figures};
 use crate::node::Node;
 use crate::node::life::recover::hand_over;
+use crate::settings::{FlatSettings, START_TIME, has_series};
 
 /// A `POST /{target}/_rollover[/{new_index}]` request.
 #[derive(Debug, Clone, Default)]
@@ -244,6 +246,7 @@ impl Node {
             Target::Stream(stream) => {
                 let mut template = catalog.templates.of_stream(stream)?;
                 template.resolved.aliases.clear();
+                continue_series(catalog, stream, &mut template.resolved.settings);
                 self.metadata_of(catalog, &plan.new_index, template.resolved)?
             }
             Target::Alias { name, .. } => {
@@ -276,6 +279,17 @@ impl Node {
             next.indices.insert(old.name.clone(), Arc::new(old));
             self.with_new_index(&next, &Arc::new(new))
         })
+    }
+}
+
+/// Lets the next index of time series begin where the last one ends.
+fn continue_series(catalog: &Catalog, stream: &DataStream, settings: &mut FlatSettings) {
+    let ends = stream.indices.iter().filter_map(|name| catalog.indices.get(name)?.typed.time_bounds);
+    if let Some(end_ms) = ends.map(|bounds| bounds.end_ms).max()
+        && has_series(settings)
+    {
+        let start = format_utc_millis(end_ms.max(0) as u64);
+        settings.entry(START_TIME).or_insert(start.into());
     }
 }
 

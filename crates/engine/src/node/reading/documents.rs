@@ -32,6 +32,12 @@ impl Node {
         self.check_read_block(metadata)?;
         let live = self.live(metadata)?;
         let routing = request.routing.or(alias_routing.as_deref());
+        if routing.is_some() && live.core.settings.load().mode.has_series() {
+            return Err(RequestError::illegal_argument(format!(
+                "get with a specified routing is not supported because the destination index [{}] is in time series mode",
+                metadata.name
+            )));
+        }
         if routing.is_none() && live.core.mapping.load().routing_required() {
             let why = format!("routing is required for [{}]/[{}]", metadata.name, request.id);
             return Err(RequestError::bad_request("routing_missing_exception", why)

@@ -96,6 +96,11 @@ impl Node {
         routing: Option<&str>,
         preference: &Preference<'_>,
     ) -> Result<Vec<u32>> {
+        if routing.is_some() && settings.mode.has_series() {
+            return Err(RequestError::illegal_argument(format!(
+                "searching with a specified routing is not supported because the destination index [{index}] is in time series mode"
+            )));
+        }
         let mut numbers = shards_of_routing(settings, routing);
         numbers.retain(|number| preference.takes_shard(*number));
         if let (Some(criteria), Some(number)) = (preference.only_nodes, numbers.first()) {

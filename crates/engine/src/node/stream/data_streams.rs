@@ -15,7 +15,9 @@ use crate::api::HealthStatus;
 use crate::api::*;
 use crate::catalog::names::index_not_found;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::environment::format_utc_millis;
 use crate::node::Node;
+use crate::settings::TimeBounds;
 use crate::shard::Shard;
 
 impl Catalog {
@@ -151,6 +153,7 @@ impl Node {
                     shown["ilm_policy"] = policy.as_str().into();
                 }
                 shown["managed_by"] = index.managed_by(stream).name().into();
+                shown["index_mode"] = index.typed.mode.name().into();
                 shown
             })
             .collect();
@@ -179,6 +182,11 @@ impl Node {
         let managing = ManagedBy::of(policy.as_deref(), prefers, stream.lifecycle.as_ref());
         shown.insert("next_generation_managed_by".into(), managing.name().into());
         shown.insert("prefer_ilm".into(), prefers.into());
+        shown.insert("index_mode".into(), backing.last().map_or("standard", |index| index.typed.mode.name()).into());
+        let bounds: Vec<TimeBounds> = backing.iter().filter_map(|index| index.typed.time_bounds).collect();
+        if !bounds.is_empty() {
+            shown.insert("time_series".into(), json!({"temporal_ranges": temporal_ranges(bounds)}));
+        }
         for (key, flag) in [
             ("hidden", stream.hidden),
             ("system", false),
@@ -248,6 +256,20 @@ impl Node {
         body.insert("data_streams".into(), shown.into());
         Ok(Value::Object(body))
     }
+}
+
+/// Joins the bounds of indices that follow one another.
+fn temporal_ranges(mut bounds: Vec<TimeBounds>) -> Vec<Value> {
+    bounds.sort_by_key(|bounds| bounds.start_ms);
+    let mut ranges: Vec<TimeBounds> = Vec::new();
+    for next in bounds {
+        match ranges.last_mut() {
+            Some(last) if last.end_ms >= next.start_ms => last.end_ms = last.end_ms.max(next.end_ms),
+            _ => ranges.push(next),
+        }
+    }
+    let shown = |ms: i64| format_utc_millis(ms.max(0) as u64);
+    ranges.iter().map(|range| json!({"start": shown(range.start_ms), "end": shown(range.end_ms)})).collect()
 }
 
 /// Returns the largest `@timestamp` of a shard's documents, in milliseconds since 1970; 0 without documents.

@@ -31,7 +31,8 @@ impl Node {
         let mut steps: Vec<Step<'r>> = request.operations.iter().map(Step::of).collect();
         let mut arena = Vec::new();
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
-        let targets = self.find_targets(&mut steps);
+        let mut targets = self.find_targets(&mut steps);
+        self.place_series(&mut steps, &mut targets, &arena);
         let ids = self.generate_ids(&mut steps);
         // Each operation without a destination gets its own error, whose memory is reserved here.
         let is_refused = |step: &&Step<'_>| {

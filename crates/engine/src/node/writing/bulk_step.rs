@@ -71,6 +71,8 @@ pub(in crate::node) struct Step<'r> {
     pub(in crate::node) changed: Option<Box<ChangedMetadata>>,
     /// The position among the generated ids, if the id is generated.
     pub(in crate::node) generated: Option<u32>,
+    /// The id that a document of a time series gets from its dimensions and its timestamp.
+    pub(in crate::node) series_id: Option<Box<str>>,
     /// Position among the bulk's targets; [`NO_TARGET`] if it has no destination.
     pub(in crate::node) target: u32,
     pub(in crate::node) outcome: Option<Result<WriteOutcome>>,
@@ -80,7 +82,15 @@ pub(in crate::node) const NO_TARGET: u32 = u32::MAX;
 
 impl<'r> Step<'r> {
     pub(in crate::node) fn of(operation: &'r BulkOperation<'r>) -> Step<'r> {
-        Step { operation, ingested: None, changed: None, generated: None, target: NO_TARGET, outcome: None }
+        Step {
+            operation,
+            ingested: None,
+            changed: None,
+            generated: None,
+            series_id: None,
+            target: NO_TARGET,
+            outcome: None,
+        }
     }
 
     pub(in crate::node) fn index(&self) -> &str {
@@ -98,9 +108,10 @@ impl<'r> Step<'r> {
     }
 
     pub(in crate::node) fn given_id(&self) -> Option<&str> {
-        match &self.changed {
-            Some(changed) => changed.id.as_deref(),
-            None => self.operation.id.as_deref(),
+        match (&self.series_id, &self.changed) {
+            (Some(id), _) => Some(id),
+            (None, Some(changed)) => changed.id.as_deref(),
+            (None, None) => self.operation.id.as_deref(),
         }
     }
 }
@@ -325,6 +336,9 @@ pub(in crate::node) fn into_items<'r>(
 
 fn into_item<'r>(step: Step<'r>, index: usize, ids: &GeneratedIds) -> BulkItem<'r> {
     let id = match (step.generated, step.changed) {
+        _ if step.series_id.is_some() => {
+            ItemId::Given(Cow::Owned(step.series_id.unwrap_or_default().into_string()))
+        }
         (Some(number), _) => ItemId::Generated(ids.bytes(number)),
         (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_default())),
         (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(""))),

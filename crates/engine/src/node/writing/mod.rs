@@ -5,5 +5,6 @@ pub(super) mod bulk_step;
 pub(super) mod bulk_target;
 pub(super) mod ingest;
 pub(super) mod reroute;
+mod series;
 pub(super) mod simulate_ingest;
 pub(super) mod update;

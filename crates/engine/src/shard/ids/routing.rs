@@ -6,11 +6,17 @@ use limber_codec::murmur3::routing_hash;
 
 use crate::settings::IndexSettings;
 
-/// Returns the shard of a document: `floorMod(murmur3(routing or id), routing_num_shards) / routing_factor`.
+/// Returns the shard of a document: `floorMod(murmur3(routing or id), routing_num_shards) / routing_factor`. The
+/// id of a document of a time series contains the hash.
 #[inline]
 pub fn shard_of(settings: &IndexSettings, id: &str, routing: Option<&str>) -> u32 {
     if settings.number_of_shards == 1 {
         return 0;
+    }
+    if settings.mode.has_series() {
+        // An id of another form is the id of no document.
+        let hash = limber_mapping::document::shard_hash_of(id).unwrap_or(0) as i32;
+        return hash.rem_euclid(settings.routing_num_shards as i32) as u32 / settings.routing_factor();
     }
     let hash = match routing {
         None => routing_hash(id),

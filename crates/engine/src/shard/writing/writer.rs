@@ -287,6 +287,7 @@ impl Writer<'_> {
     /// Adds what is derived from a document in the buffer: terms that find its stored queries, and values
     /// from scripts.
     fn add_derived(&mut self, source: &[u8]) -> Result<()> {
+        self.mapping.put_series(source, &mut self.slot.buffer)?;
         if self.mapping.queries().is_empty() && self.mapping.scripted().is_empty() {
             return Ok(());
         }

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use limber_mapping::date::Instant;
+
 use super::Class;
 use super::local::{Local, LocalKind};
 use crate::error::Outcome;
@@ -38,7 +40,7 @@ fn constant(name: &str, arguments: &[Value], _: u32) -> Outcome<Option<Value>> {
 }
 
 fn epoch(name: &str, arguments: &[Value], _: u32) -> Outcome<Option<Value>> {
-    Ok((name == "EPOCH" && arguments.is_empty()).then(|| Value::Date(DateValue::of_millis(0))))
+    Ok((name == "EPOCH" && arguments.is_empty()).then(|| Value::Date(DateValue::of_instant(Instant::of_millis(0)))))
 }
 
 /// Returns the formatter that a value is.

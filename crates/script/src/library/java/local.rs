@@ -86,7 +86,7 @@ impl Local {
         let zone = Zone::parse(&zone.text())
             .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
         let instant = Instant { millis: zone.to_utc(self.date.millis()), ..self.date.instant };
-        Ok(Value::Date(DateValue { instant, zone: Some(Rc::new(zone)) }))
+        Ok(Value::Date(DateValue { zone: Some(Rc::new(zone)), ..DateValue::utc(instant) }))
     }
 }
 

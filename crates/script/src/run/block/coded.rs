@@ -160,7 +160,7 @@ pub(super) fn joined_values(
 
 /// Whether a column of dates can hold this date: one in UTC, to the millisecond.
 fn is_plain_date(value: &Value) -> bool {
-    matches!(value, Value::Date(DateValue { instant, zone: None }) if instant.nanos == 0 && is_usual(&instant.millis))
+    matches!(value, Value::Date(DateValue { instant, zone: None, is_instant: false }) if instant.nanos == 0 && is_usual(&instant.millis))
 }
 
 impl Column {

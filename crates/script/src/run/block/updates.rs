@@ -241,6 +241,7 @@ impl Block<'_, '_> {
                 [Stmt::Return(Some(result))] => result,
                 _ => return None,
             },
+            LambdaBody::Reference(_) => return None,
         };
         let place = Place { name, key: Some(key.clone()) };
         match (method, rest) {

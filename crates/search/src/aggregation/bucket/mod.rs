@@ -30,6 +30,7 @@ mod range;
 mod range_collector;
 mod range_histogram;
 mod rounding;
+mod time_series;
 mod variable_width_histogram;
 
 pub use adjacency_matrix::AdjacencyMatrix;
@@ -52,4 +53,5 @@ pub use missing::Missing;
 pub use nested::{Nested, ReverseNested};
 pub use range::{Ranges, ShownRange};
 pub use rounding::{Interval, Rounding};
+pub use time_series::TimeSeries;
 pub use variable_width_histogram::VariableWidthHistogram;
