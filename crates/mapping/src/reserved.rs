@@ -1,7 +1,8 @@
 //! Fields at the start of every mapping: "which fields are metadata of a document?"
 //!
 //! The buffer feeds `_id`, `_routing`, `_seq_no`, `_primary_term` and `_version` from the document's
-//! metadata; the walker feeds `_ignored` and `_field_names`.
+//! metadata; the walker feeds `_ignored`, `_field_names` and
+//! `_doc_count`.
 
 use std::sync::Arc;
 
@@ -24,9 +25,12 @@ pub const PRIMARY_TERM: FieldId = FieldId(5);
 /// `_version` of the document.
 pub const VERSION: FieldId = FieldId(6);
 
+/// How many documents the document stands for beyond itself (`_doc_count` less one). No search can name it.
+pub const DOC_COUNT: FieldId = FieldId(7);
+
 /// Names of the reserved fields, in the order of their ids.
-pub const NAMES: [&str; 7] =
-    ["_id", "_routing", "_ignored", "_field_names", "_seq_no", "_primary_term", "_version"];
+pub const NAMES: [&str; 8] =
+    ["_id", "_routing", "_ignored", "_field_names", "_seq_no", "_primary_term", "_version", "_doc_count"];
 
 /// Number of reserved fields, which is also the id of the first user field.
 pub const COUNT: usize = NAMES.len();
@@ -49,6 +53,7 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
                 // `_id` is read from the stored document; a column would double its cost.
                 doc_values: !matches!(id, ID | FIELD_NAMES),
                 store: matches!(id, ID | ROUTING),
+                is_hidden: id == DOC_COUNT,
                 ..Field::bare(id, Arc::from(*name), of, values)
             })
         })

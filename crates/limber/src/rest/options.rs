@@ -22,6 +22,7 @@ macro_rules! with_search_options {
             "_source_excludes",
             "_source_includes",
             "allow_partial_search_results",
+            "cancel_after_time_interval",
             "analyze_wildcard",
             "analyzer",
             "batched_reduce_size",

@@ -77,6 +77,7 @@ pub(crate) fn merge(present: &Root, update: &Root, settings: &MappingSettings) -
         meta: update.meta.clone().or_else(|| present.meta.clone()),
         routing_required: update.routing_required.or(present.routing_required),
         data_stream_timestamp: update.data_stream_timestamp.or(present.data_stream_timestamp),
+        field_names: update.field_names.or(present.field_names),
         source,
         runtime: super::runtime::merge(&present.runtime, &update.runtime),
     })

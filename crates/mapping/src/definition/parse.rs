@@ -98,7 +98,8 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             "runtime" => root.runtime.extend(runtime::parse(value, true)?),
             "derived" => root.runtime.extend(runtime::parse_derived(value)?),
             "_data_stream_timestamp" => root.data_stream_timestamp = Some(data_stream::parse(value)?),
-            "_field_names" | "_size" | "_tier" | "_doc_count" | "_ignored" | "_id" | "_index"
+            "_field_names" => root.field_names = Some(field_names(value)?),
+            "_size" | "_tier" | "_doc_count" | "_ignored" | "_id" | "_index"
             | "_inference_fields" => {
                 return Err(RequestError::unsupported(format!("[{name}] in a mapping")));
             }
@@ -164,6 +165,21 @@ fn routing(value: &Value) -> Result<bool, RequestError> {
         }
     }
     Ok(required)
+}
+
+/// Parses `_field_names`, which 7.x and OpenSearch have.
+fn field_names(value: &Value) -> Result<bool, RequestError> {
+    let Value::Object(object) = value else {
+        return Err(mapper_parsing("[_field_names] config must be an object"));
+    };
+    let mut enabled = true;
+    for (name, value) in object {
+        match name.as_str() {
+            "enabled" => enabled = boolean(value)?,
+            other => return Err(unknown_parameter(other, "_field_names", "_field_names")),
+        }
+    }
+    Ok(enabled)
 }
 
 fn unknown_parameter(name: &str, field: &str, kind: &str) -> RequestError {

@@ -22,6 +22,9 @@ pub(crate) fn render(root: &Root) -> Value {
     if root.data_stream_timestamp == Some(true) {
         body.insert("_data_stream_timestamp".into(), json!({"enabled": true}));
     }
+    if let Some(enabled) = root.field_names {
+        body.insert("_field_names".into(), json!({"enabled": enabled}));
+    }
     if let Some(formats) = &root.dynamic_date_formats {
         body.insert("dynamic_date_formats".into(), json!(formats));
     }

@@ -113,6 +113,9 @@ pub(crate) struct Root {
     pub routing_required: Option<bool>,
     /// `_data_stream_timestamp`: each document has exactly one `@timestamp`.
     pub data_stream_timestamp: Option<bool>,
+    /// `_field_names.enabled` (7.x, OpenSearch): whether the names of fields are indexed that have neither a
+    /// column nor norms.
+    pub field_names: Option<bool>,
     pub source: Option<SourceSection>,
     pub runtime: RuntimeFields,
 }

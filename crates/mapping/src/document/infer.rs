@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use super::doc_count::DOC_COUNT;
 use super::error;
 use super::json::{self as tokens, JsonErrorKind};
 use super::key_name;
@@ -210,6 +211,9 @@ impl<'a> Inference<'a> {
         at: usize,
         mut level: usize,
     ) -> Result<usize, RequestError> {
+        if path.is_empty() && key == DOC_COUNT && context.object == Some(0) {
+            return self.skip(at);
+        }
         // The walk does not read the keys in objects that are not added.
         if context.names_from.is_none()
             && let Some(refused) = key_name::refused(self.bytes, self.token, key)

@@ -4,6 +4,7 @@
 //! value to the sink.
 
 mod completion;
+mod doc_count;
 mod error;
 mod feature;
 mod flattened;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::doc_count::DOC_COUNT;
 use super::walk::{Stop, Walk};
 use super::{error, infer, json, key_name};
 use crate::definition::{Dynamic, joined};
@@ -63,6 +64,9 @@ impl<S: FieldSink> Walk<'_, S> {
         // The start of the parser's last token.
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         self.token = last;
+        if node.path.is_empty() && key == DOC_COUNT {
+            return self.doc_count(at, end);
+        }
         if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) && !self.is_acknowledged {
             let inner = error::document(
                 self.bytes,
@@ -345,7 +349,7 @@ impl<S: FieldSink> Walk<'_, S> {
 }
 
 /// Names that a document may not use at its top level.
-const METADATA_FIELDS: [&str; 16] = [
+const METADATA_FIELDS: [&str; 15] = [
     "_id",
     "_index",
     "_source",
@@ -359,7 +363,6 @@ const METADATA_FIELDS: [&str; 16] = [
     "_tier",
     "_tsid",
     "_ts_routing_hash",
-    "_doc_count",
     "_data_stream_timestamp",
     "_feature",
 ];

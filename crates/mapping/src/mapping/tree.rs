@@ -206,6 +206,9 @@ impl Tree {
         tree.alias_dotted_names();
         tree.resolve_copies();
         tree.find_timestamp(root);
+        if root.field_names == Some(false) {
+            tree.leaves.iter_mut().for_each(|leaf| leaf.is_named = false);
+        }
         tree.check_copies()?;
         Ok(tree)
     }

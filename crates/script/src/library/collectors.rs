@@ -32,6 +32,7 @@ const COLLECTORS: &[(&str, usize, usize)] = &[
     ("summingDouble", 1, 1),
     ("summingInt", 1, 1),
     ("summingLong", 1, 1),
+    ("toCollection", 1, 1),
     ("toMap", 2, 3),
 ];
 
@@ -79,6 +80,11 @@ pub(super) fn collected(
                 folded = machine.lambda(lambda, &[folded, item], at)?;
             }
             folded
+        }
+        ("toCollection", [make]) => {
+            let made = machine.lambda(make, &[], at)?;
+            super::methods::call_method(machine, &made, "addAll", vec![Value::list(items)], at)?;
+            made
         }
         ("toMap", [key, value, merge @ ..]) => to_map(machine, items, (key, value), merge.first(), at)?,
         ("groupingBy", [key, below @ ..]) => {

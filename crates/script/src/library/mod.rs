@@ -11,6 +11,7 @@ mod collection_statics;
 mod collections;
 mod collectors;
 mod dates;
+mod format;
 mod geometry;
 mod java;
 mod machine;

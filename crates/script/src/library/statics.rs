@@ -100,6 +100,7 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         ("Math", _, 1) if math(name).is_some() => Type::Double,
         ("Math", _, 2) if math2(name).is_some() => Type::Double,
         ("String", "valueOf" | "copyValueOf", 1) | ("String", "join", 2) => Type::Str,
+        ("String", "format", 2 | 3) => Type::Str,
         ("Integer" | "Long" | "Double" | "Float" | "Boolean" | "Character", "toString", 1) => Type::Str,
         ("Integer", "parseInt" | "valueOf", 1) => Type::Int,
         ("Long", "parseLong" | "valueOf", 1) => Type::Long,
@@ -224,6 +225,11 @@ fn call_of_number(
         ("String", "join", [separator, list]) => {
             let items = machine.items(list, at)?;
             join_texts(machine, &items, &separator.text(), at)?
+        }
+        // Names and separators are English whatever the locale.
+        ("String", "format", [pattern, arguments] | [_, pattern, arguments]) => {
+            let arguments = machine.items(arguments, at)?;
+            Value::str(super::format::format(&pattern.text(), &arguments, at)?)
         }
         (_, "toString" | "copyValueOf", [value]) | ("String", "valueOf", [value]) => Value::str(value.text()),
         ("Integer", "parseInt" | "valueOf", [_]) => {

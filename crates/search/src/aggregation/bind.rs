@@ -16,6 +16,7 @@ use super::terms::TermFilter;
 use super::tree::{Aggregation, Kind};
 use super::values::format::Format;
 use super::values::refused::not_supported;
+use super::weighted::{self, MoreDocuments, WeightedCollector};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::query::{self, BoundQuery, Query};
@@ -222,8 +223,15 @@ fn collector<'s>(
 ) -> Result<Box<dyn Collector<'s> + 's>> {
     let Kind::Own(definition) = &bound.kind else { return Ok(Box::new(NoCollector)) };
     let inner = bound.inner.as_ref().unwrap_or(shard);
-    let subs = collectors(&bound.subs, inner, is_alone && definition.is_single_bucket(), budget)?;
-    let make = || definition.collector(CollectorContext { bound, subs, shard, is_alone, budget });
+    let mut subs = collectors(&bound.subs, inner, is_alone && definition.is_single_bucket(), budget)?;
+    let is_weighted = definition.takes_subs() && weighted::is_weighted(inner)?;
+    if is_weighted {
+        subs.add(weighted::NAME, Box::new(MoreDocuments::new(budget)));
+    }
+    let make = || {
+        let inner = definition.collector(CollectorContext { bound, subs, shard, is_alone, budget })?;
+        Ok(if is_weighted { Box::new(WeightedCollector { inner }) } else { inner })
+    };
     match &bound.times {
         None => make(),
         Some(times) => {

@@ -148,6 +148,11 @@ impl<'s> Subs<'s> {
         Subs { list, budget }
     }
 
+    /// Adds a collector after the others.
+    pub(super) fn add(&mut self, name: &str, collector: Box<dyn Collector<'s> + 's>) {
+        self.list.push((name.to_owned(), collector));
+    }
+
     /// Whether there are no sub-aggregations.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

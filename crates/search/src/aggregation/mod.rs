@@ -34,6 +34,7 @@ mod table;
 mod terms;
 mod tree;
 mod values;
+mod weighted;
 
 #[cfg(test)]
 mod tests;

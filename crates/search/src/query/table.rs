@@ -7,8 +7,8 @@ use super::compound::{
     bool_query, boosting, constant_score, dis_max, function_score, match_all, pinned, rule, template, wrapper,
 };
 use super::full_text::{
-    combined_fields, intervals, match_phrase, match_text, more_like_this, multi_match, query_string,
-    simple_query_string,
+    combined_fields, common_terms, intervals, match_phrase, match_text, more_like_this, multi_match,
+    query_string, simple_query_string,
 };
 use super::geography::{geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape};
 use super::joining::{join, nested};
@@ -24,6 +24,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("bool", bool_query::parse),
     ("boosting", boosting::parse),
     ("combined_fields", combined_fields::parse),
+    ("common", common_terms::parse),
     ("constant_score", constant_score::parse),
     ("dis_max", dis_max::parse),
     ("distance_feature", distance_feature::parse),

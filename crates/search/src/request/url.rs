@@ -28,6 +28,7 @@ impl UrlParameters {
         const ELSEWHERE: &[&str] = &[
             "allow_no_indices",
             "allow_partial_search_results",
+            "cancel_after_time_interval",
             "error_trace",
             "expand_wildcards",
             "filter_path",
@@ -82,6 +83,15 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "stats" => request.stats_groups = split(value).collect(),
             "typed_keys" => request.typed_keys = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
+            // OpenSearch's: the search fails after this time.
+            "cancel_after_time_interval" => {
+                if let Some(millis) = json::time_millis(value, "cancel_after_time_interval")? {
+                    let sooner = request.timeout_millis.is_none_or(|timeout| millis <= timeout);
+                    if sooner {
+                        (request.timeout_millis, request.allows_partial) = (Some(millis), Some(false));
+                    }
+                }
+            }
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
             "sort" => request.sort.extend(Sort::parse_url(value)?),
             "track_total_hits" => request.track_total_hits = track_total_hits(value)?,

@@ -50,6 +50,8 @@ pub(super) const ROWS: &[Row] = &[
     ("GET", "/_cluster/pending_tasks", "cluster:monitor/task"),
     ("GET", "/_cluster/stats", "cluster:monitor/stats"),
     ("GET", "/_cluster/stats/nodes/{node}", "cluster:monitor/stats"),
+    ("GET", "/_cluster/stats/{metric}/nodes/{node}", "cluster:monitor/stats"),
+    ("GET", "/_cluster/stats/{metric}/{index_metric}/nodes/{node}", "cluster:monitor/stats"),
     ("GET POST", "/_cluster/allocation/explain", "cluster:monitor/allocation/explain"),
     (
         "GET",

@@ -198,7 +198,10 @@ fn collect(
         }
     }
     let mapped = mapping.fields()[reserved::COUNT..].iter();
-    let shown = mapped.filter(|field| {
+    if mapping.has_series() && wanted(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID) {
+        add(TSID, TSID, true, false, true);
+    }
+    let shown = mapped.filter(|field| &*field.path != TSID || !mapping.has_series()).filter(|field| {
         mapping.field(&field.path).is_some_and(|shown| std::sync::Arc::ptr_eq(&shown, field))
     });
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use limber_engine::{HealthRequest, IndexInfo, IndicesOptions, Result};
+use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
@@ -17,9 +18,15 @@ const STATS: &[&str] = &["flat_settings", "include_remotes", "timeout"];
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_cluster/stats", STATS, stats),
     route(&[Method::Get], "/_cluster/stats/nodes/{node}", STATS, stats),
+    route(&[Method::Get], "/_cluster/stats/{metric}/nodes/{node}", STATS, some_stats),
+    route(&[Method::Get], "/_cluster/stats/{metric}/{index_metric}/nodes/{node}", STATS, some_stats),
 ];
 
 fn stats(app: &App, request: &Request) -> Result<Response> {
+    Ok(Response::ok(whole(app, request)?))
+}
+
+fn whole(app: &App, request: &Request) -> Result<Value> {
     let health = app.node.cluster_health(&HealthRequest::default())?;
     let selects = request.param("node").is_none_or(|filter| super::nodes::selects(app, filter));
     let count = u32::from(selects);
@@ -49,6 +56,53 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
     if request.flag_or("include_remotes", false)? {
         answer["ccs"]["clusters"] = json!({});
     }
+    Ok(answer)
+}
+
+/// Sections of the nodes' statistics that OpenSearch selects by name.
+const NODE_METRICS: &[&str] = &[
+    "os",
+    "process",
+    "jvm",
+    "fs",
+    "plugins",
+    "ingest",
+    "network_types",
+    "discovery_types",
+    "packaging_types",
+];
+
+/// OpenSearch's form of the endpoint, which selects sections by name.
+fn some_stats(app: &App, request: &Request) -> Result<Response> {
+    let mut answer = whole(app, request)?;
+    let Some(body) = answer.as_object_mut() else { return Ok(Response::ok(answer)) };
+    let metrics: Vec<&str> = request.path("metric").split(',').collect();
+    let shows_all = metrics.contains(&"_all");
+    let known = |metric: &&&str| **metric == "_all" || **metric == "indices" || NODE_METRICS.contains(*metric);
+    if let Some(unknown) = metrics.iter().find(|metric| !known(metric)) {
+        let path = request.uri.split('?').next().unwrap_or("");
+        return Err(RequestError::illegal_argument(format!(
+            "request [{path}] contains unrecognized metric: [{unknown}]"
+        )));
+    }
+    if !shows_all && !metrics.contains(&"indices") {
+        body.shift_remove("indices");
+    }
+    if let Some(indices) = body.get_mut("indices").and_then(Value::as_object_mut)
+        && let Some(wanted) = request.param("index_metric").filter(|wanted| *wanted != "_all")
+    {
+        let wanted: Vec<&str> = wanted.split(',').collect();
+        indices.retain(|name, _| name == "count" || wanted.contains(&name.as_str()));
+    }
+    if let Some(nodes) = body.get_mut("nodes").and_then(Value::as_object_mut)
+        && !shows_all
+    {
+        nodes.retain(|name, _| metrics.contains(&name.as_str()));
+        if nodes.is_empty() {
+            body.shift_remove("nodes");
+        }
+    }
+    ["snapshots", "repositories", "ccs"].into_iter().for_each(|name| drop(body.shift_remove(name)));
     Ok(Response::ok(answer))
 }
 

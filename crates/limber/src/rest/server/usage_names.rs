@@ -74,6 +74,8 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("GET", "/_cluster/state/{metrics}/{index}", "cluster_state_action"),
     ("GET", "/_cluster/stats", "cluster_stats_action"),
     ("GET", "/_cluster/stats/nodes/{node}", "cluster_stats_action"),
+    ("GET", "/_cluster/stats/{metric}/nodes/{node}", "cluster_stats_action"),
+    ("GET", "/_cluster/stats/{metric}/{index_metric}/nodes/{node}", "cluster_stats_action"),
     ("POST", "/_cluster/voting_config_exclusions", "add_voting_config_exclusions_action"),
     ("DELETE", "/_cluster/voting_config_exclusions", "clear_voting_config_exclusions_action"),
     ("GET", "/_component_template", "get_component_template_action"),

@@ -6,6 +6,7 @@ use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::analysed::{AnalysedTerm, analyse_graph};
+use super::common_terms::Cutoff;
 use super::token_graph::{GraphTerm, Step, Stretch, is_graph, stretches};
 use super::{match_phrase, synonym};
 use crate::error::Error;
@@ -36,7 +37,7 @@ pub(in crate::query) struct WordOptions {
 }
 
 #[derive(Debug)]
-struct Match {
+pub(super) struct Match {
     /// The name of the query, for error messages.
     query: &'static str,
     field: String,
@@ -52,6 +53,8 @@ struct Match {
     ways_are_phrases: bool,
     /// If set, similar terms match, too.
     fuzzy: Option<Fuzzy>,
+    /// If set, frequent terms only matter where a rare one matches.
+    cutoff: Option<Cutoff>,
 }
 
 pub(in crate::query) fn parse(
@@ -91,6 +94,7 @@ fn parse_as(
     let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
     let mut node = Match { is_bool_prefix, ..Match::new(query, field, Value::Null) };
     let (mut fuzziness, mut fuzzy) = (None, Fuzzy::default());
+    let mut cutoff = None;
     match body {
         Value::Object(options) => {
             for (key, value) in options {
@@ -111,9 +115,7 @@ fn parse_as(
                     "max_expansions" => fuzzy.expansions_max = json::int(value)?,
                     "fuzzy_rewrite" => fuzzy.rewrite = json::scalar_text(value),
                     "fuzzy_transpositions" => fuzzy.transpositions = json::boolean(value)?,
-                    "cutoff_frequency" => {
-                        return Err(RequestError::unsupported(format_args!("[{key}] in [{query}]")));
-                    }
+                    "cutoff_frequency" if !is_bool_prefix => cutoff = Some(json::float(value)?),
                     key if common.take(key, value)? => {}
                     key => return Err(does_not_support(query, key)),
                 }
@@ -122,6 +124,8 @@ fn parse_as(
         Value::Array(_) => return Err(RequestError::illegal_argument("Expected text but found START_ARRAY")),
         scalar => node.text = scalar.clone(),
     }
+    node.cutoff = cutoff
+        .map(|frequency| Cutoff::of_match(frequency, node.operator, node.minimum_should_match.clone()));
     node.fuzzy = fuzziness.map(|fuzziness| Fuzzy { fuzziness, ..fuzzy });
     match json::scalar_text(&node.text) {
         None => Err(no_text()),
@@ -245,6 +249,28 @@ pub(in crate::query) fn any_of(
 }
 
 impl Match {
+    /// Makes the part of the query `common` that is like a `match`.
+    pub(super) fn of_common(field: &str) -> Match {
+        Match::new("common", field, Value::Null)
+    }
+
+    pub(super) fn set_text(&mut self, text: &Value) {
+        self.text = text.clone();
+    }
+
+    pub(super) fn set_analyzer(&mut self, analyzer: Option<String>) {
+        self.analyzer = analyzer;
+    }
+
+    /// Whether there is a text to search for.
+    pub(super) fn has_text(&self) -> bool {
+        json::scalar_text(&self.text).is_some()
+    }
+
+    pub(super) fn with_cutoff(self, cutoff: Cutoff) -> Match {
+        Match { cutoff: Some(cutoff), ..self }
+    }
+
     fn new(query: &'static str, field: &str, text: impl Into<Value>) -> Match {
         Match {
             query,
@@ -258,6 +284,7 @@ impl Match {
             is_bool_prefix: false,
             ways_are_phrases: true,
             fuzzy: None,
+            cutoff: None,
         }
     }
 
@@ -369,6 +396,10 @@ impl Match {
         boost: f32,
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
+        if let (Some(cutoff), None) = (&self.cutoff, &self.fuzzy) {
+            let terms = terms.into_iter().map(|(term, _)| term).collect();
+            return cutoff.bind(field, terms, boost, binder);
+        }
         // As in Elasticsearch, the last word is only a prefix if no other term has the same position.
         let is_alone = match &terms[..] {
             [.., (_, before), (_, last)] => before != last,

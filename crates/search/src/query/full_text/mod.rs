@@ -2,6 +2,7 @@
 
 pub(super) mod analysed;
 pub(super) mod combined_fields;
+pub(super) mod common_terms;
 pub(super) mod cross_fields;
 pub(super) mod intervals;
 pub(super) mod lenient;

@@ -64,7 +64,8 @@ pub(in crate::query) fn parse(
             "lenient" => lenient = Some(json::boolean(value)?),
             "fields" => fields = parse_fields("multi_match", value)?,
             "cutoff_frequency" => {
-                return Err(RequestError::unsupported(format_args!("[{key}] in [multi_match]")));
+                json::float(value)?;
+                options.insert(key.clone(), value.clone());
             }
             key if common.take(key, value)? => {}
             key => {
@@ -84,6 +85,9 @@ pub(in crate::query) fn parse(
         .shift_remove("fuzziness")
         .filter(|value| !value.is_null())
         .map(|value| options.insert("fuzziness".into(), value));
+    if options.contains_key("cutoff_frequency") && kind == "cross_fields" {
+        return Err(RequestError::unsupported("[cutoff_frequency] in [multi_match] of the type [cross_fields]"));
+    }
     let (query, tie) = of_kind(&kind)?;
     keep_options_of(query, &mut options)?;
     let (tie_breaker, is_crossed) = (tie_breaker.unwrap_or(tie), kind == "cross_fields");
@@ -113,6 +117,7 @@ fn of_kind(kind: &str) -> Result<(&'static str, f32), RequestError> {
 /// Removes options that `multi_match` accepts for every type, but that the query on a field does not know.
 fn keep_options_of(query: &str, options: &mut Map<String, Value>) -> Result<(), RequestError> {
     if query != "match" {
+        options.shift_remove("cutoff_frequency");
         options.shift_remove("auto_generate_synonyms_phrase_query");
     }
     if query.starts_with("match_phrase") {
