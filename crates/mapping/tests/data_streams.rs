@@ -76,7 +76,8 @@ fn dimensions_have_one_value() {
         json!({"type": "keyword", "time_series_dimension": true, "ignore_above": 5}),
         "Field [ignore_above] cannot be set in conjunction with field [time_series_dimension]",
     );
-    refused(json!({"type": "long", "time_series_metric": "counter"}), "[time_series_metric: counter]");
+    let position = json!({"type": "long", "time_series_metric": "position"});
+    refused(position, "[time_series_metric: position]");
     refused(
         json!({"type": "long", "time_series_metric": "gauge", "time_series_dimension": true}),
         "Field [time_series_dimension] cannot be set in conjunction with field [time_series_metric]",

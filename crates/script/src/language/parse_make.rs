@@ -101,6 +101,16 @@ impl Parser {
         Ok(Expr { kind: Kind::Lambda((self.lambdas.len() - 1) as u16), ty: Type::Def, at })
     }
 
+    /// Parses the parentheses after `Function.identity`.
+    pub(super) fn identity(&mut self, at: u32) -> Result<Expr, ScriptError> {
+        self.expect("(")?;
+        self.expect(")")?;
+        self.check_count(self.lambdas.len(), "lambdas")?;
+        let body = LambdaBody::Reference(Reference::Identity);
+        self.lambdas.push(Lambda { parameters: Vec::new(), body });
+        Ok(Expr { kind: Kind::Lambda((self.lambdas.len() - 1) as u16), ty: Type::Def, at })
+    }
+
     pub(crate) fn lambda(&mut self) -> Result<Expr, ScriptError> {
         let at = self.at();
         self.enter()?;

@@ -11,7 +11,7 @@ use super::parser::Parser;
 use super::tree::{Expr, Kind, Variable};
 use crate::error::ScriptError;
 use crate::library::token_member;
-use crate::types::{Binary, FieldPart, Literal, Type, class_of, type_of};
+use crate::types::{Binary, FieldPart, Literal, Type, class_of, is_functional, type_of};
 
 /// Functions that contexts offer without a class: name, least and greatest number of arguments.
 const BUILT_IN: &[(&str, usize, usize)] = &[
@@ -133,6 +133,12 @@ impl Parser {
         let dot = self.expect(".")?;
         let name = self.name()?;
         let short = class.rsplit('.').next().unwrap_or(class);
+        if short == "Map" && name == "Entry" && self.is(".") {
+            return self.static_member("java.util.Map$Entry", at);
+        }
+        if name == "identity" && is_functional(class) && self.is("(") {
+            return self.identity(at);
+        }
         if !self.is("(") {
             let constant = match (short, name.as_str()) {
                 ("Math", "PI") => Literal::Double(std::f64::consts::PI),

@@ -163,6 +163,8 @@ pub enum Reference {
     Constructor(&'static str),
     /// A static method of the class with this short name, or a method of the first argument.
     Method(&'static str, Arc<str>),
+    /// `Function.identity()`.
+    Identity,
     /// `text::concat`: a method of a variable.
     Bound(u16, Arc<str>),
     /// `this::add`: the functions of the script with this name, and the numbers of their parameters.

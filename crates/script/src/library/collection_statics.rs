@@ -3,8 +3,9 @@
 //! Source: Painless' allow list of `java.util` and `java.util.stream`.
 
 use super::collectors::{collector, is_collector};
+use super::comparators;
 use super::machine::Machine;
-use super::order::{ordered, sort_values};
+use super::order::{extreme, ordered, sort_values};
 use super::store::{ITEM_BYTES, admit, position, put_new, same};
 use crate::error::{Outcome, ScriptError};
 use crate::types::Type;
@@ -38,7 +39,12 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         | ("IntStream" | "LongStream", "range" | "rangeClosed", 2) => Type::Def,
         ("Arrays", "equals" | "deepEquals", 2) | ("Objects", "deepEquals", 2) => Type::Bool,
         ("Arrays", "toString" | "deepToString", 1) | ("Objects", "toString", 2) => Type::Str,
+        ("Collections", "max" | "min", 2)
+        | ("Stream" | "IntStream" | "LongStream" | "DoubleStream", "concat", 2)
+        | ("Collections", "emptyNavigableMap" | "emptySortedMap" | "emptyNavigableSet" | "emptySortedSet", 0)
+        | ("Collections", "unmodifiableNavigableMap" | "unmodifiableNavigableSet" | "list", 1) => Type::Def,
         ("Collectors", name, count) if is_collector(name, count) => Type::Def,
+        (class, name, count) if comparators::returns(class, name, count).is_some() => Type::Def,
         _ => return None,
     })
 }
@@ -51,6 +57,9 @@ pub(super) fn call(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
+    if let Some(order) = comparators::call(class, name, arguments) {
+        return Ok(Some(order));
+    }
     match class {
         "Collections" => match changed(machine, name, arguments, at)? {
             None => of_collections(machine, name, arguments, at),
@@ -132,6 +141,15 @@ fn of_collections(
     at: u32,
 ) -> Outcome<Option<Value>> {
     Ok(Some(match (name, arguments) {
+        ("max" | "min", [collection, order]) => {
+            let items = machine.items(collection, at)?;
+            let found = extreme(machine, items, Some(order), name == "max", at)?;
+            found.ok_or_else(|| ScriptError::new(at, "no_such_element_exception", ""))?
+        }
+        ("emptyNavigableMap" | "emptySortedMap", []) => Value::Map(MapValue::new(MapOrder::Sorted).shared()),
+        ("emptyNavigableSet" | "emptySortedSet", []) => Value::Set(MapValue::new(MapOrder::Sorted).shared()),
+        ("unmodifiableNavigableMap" | "unmodifiableNavigableSet", [collection]) => collection.clone(),
+        ("list", [collection]) => Value::list(machine.items(collection, at)?),
         ("emptySet", []) => Value::Set(MapValue::new(MapOrder::Hashed).shared()),
         ("singleton", [item]) => set_of(machine, vec![item.clone()], at)?,
         ("singletonMap", [key, value]) => Value::map(vec![(key.clone(), value.clone())], true),
@@ -312,6 +330,11 @@ fn of_streams(
         ("empty", []) => Value::list(Vec::new()),
         ("of", [Value::List(items)]) => Value::list(items.borrow().clone()),
         ("of", items) => Value::list(items.to_vec()),
+        ("concat", [first, second]) => {
+            let mut items = machine.items(first, at)?;
+            items.extend(machine.items(second, at)?);
+            Value::list(items)
+        }
         ("range" | "rangeClosed", [from, to]) => {
             let (from, to) = (from.i64(), to.i64());
             let end = if name == "range" { to } else { to.saturating_add(1) };

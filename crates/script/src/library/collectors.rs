@@ -21,14 +21,15 @@ const COLLECTORS: &[(&str, usize, usize)] = &[
     ("averagingDouble", 1, 1),
     ("averagingInt", 1, 1),
     ("averagingLong", 1, 1),
+    ("collectingAndThen", 2, 2),
     ("counting", 0, 0),
-    ("groupingBy", 1, 2),
+    ("groupingBy", 1, 3),
     ("joining", 3, 3),
     ("mapping", 2, 2),
     ("maxBy", 1, 1),
     ("minBy", 1, 1),
     ("partitioningBy", 1, 2),
-    ("reducing", 2, 2),
+    ("reducing", 1, 3),
     ("summingDouble", 1, 1),
     ("summingInt", 1, 1),
     ("summingLong", 1, 1),
@@ -73,6 +74,34 @@ pub(super) fn collected(
         ("maxBy" | "minBy", [order]) => {
             let best = super::order::extreme(machine, items, Some(order), &**name == "maxBy", at)?;
             super::java::optional(best, at)?
+        }
+        ("collectingAndThen", [below, then]) => {
+            let collected = below_collected(machine, items, below, at)?;
+            machine.lambda(then, &[collected], at)?
+        }
+        ("reducing", [lambda]) => {
+            let mut items = items.into_iter();
+            let mut folded = items.next();
+            for item in items {
+                if let Some(first) = folded {
+                    folded = Some(machine.lambda(lambda, &[first, item], at)?);
+                }
+            }
+            super::java::optional(folded, at)?
+        }
+        ("reducing", [first, map, lambda]) => {
+            let mut folded = first.clone();
+            for item in mapped(machine, items, map, at)? {
+                folded = machine.lambda(lambda, &[folded, item], at)?;
+            }
+            folded
+        }
+        ("groupingBy", [key, make, below]) => {
+            let keys = mapped(machine, items.clone(), key, at)?;
+            let grouped = grouped(machine, keys.into_iter().zip(items), MapOrder::Hashed, Some(below), at)?;
+            let made = machine.lambda(make, &[], at)?;
+            super::methods::call_method(machine, &made, "putAll", vec![grouped], at)?;
+            made
         }
         ("reducing", [first, lambda]) => {
             let mut folded = first.clone();

@@ -46,6 +46,9 @@ pub(crate) trait Machine {
     /// Calls a lambda, whose parameters are slots of the enclosing frame.
     fn lambda(&mut self, lambda: &Value, arguments: &[Value], at: u32) -> Outcome<Value>;
 
+    /// Whether a lambda takes this number of arguments; a reference to a function may take any.
+    fn takes(&self, lambda: &Value, count: usize) -> bool;
+
     /// Applies an operator to two values.
     fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: u32) -> Outcome<Value>;
 

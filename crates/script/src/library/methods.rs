@@ -4,6 +4,7 @@ use limber_mapping::geo::{ArcFrom, DistanceKind};
 
 use super::augmented::optional_method;
 use super::collections::{list_method, map_method};
+use super::comparators::is_order;
 use super::geometry::geometry_getter;
 use super::machine::Machine;
 use super::patterns::{matcher_method, pattern_method, replace_by};
@@ -214,6 +215,9 @@ pub(crate) fn call_method(
         Value::Extractor(number) if name == "extract" => return extract(machine, *number, &arguments, at),
         Value::Pattern(number) => pattern_method(machine, *number, name, &arguments, at)?,
         Value::Matcher(matcher) => matcher_method(machine, target, matcher, name, &arguments, at)?,
+        Value::List(_) | Value::Str(_) if is_order(target) => {
+            super::comparators::method(machine, target, name, &arguments, at)?
+        }
         Value::Str(text) => match (name, arguments.as_slice()) {
             ("replaceAll" | "replaceFirst", [pattern, function]) => {
                 Some(replace_by(machine, text, (pattern, function), name == "replaceAll", at)?)
@@ -278,6 +282,9 @@ fn function_method(
             | "getAsInt" | "getAsLong" | "getAsDouble" | "getAsBoolean",
             _,
         ) => Some(machine.lambda(target, arguments, at)?),
+        ("reversed" | "thenComparing" | "thenComparingInt" | "thenComparingLong" | "thenComparingDouble", _) => {
+            super::comparators::method(machine, target, name, arguments, at)?
+        }
         _ => None,
     })
 }

@@ -10,6 +10,7 @@ mod calendar;
 mod collection_statics;
 mod collections;
 mod collectors;
+mod comparators;
 mod dates;
 mod format;
 mod geometry;

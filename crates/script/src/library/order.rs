@@ -22,6 +22,10 @@ pub(super) fn ordered(
         Some(Value::Str(name)) if **name == *REVERSED => {
             right.compare(left).map_err(|failure| failed(failure, at))
         }
+        Some(order @ Value::List(_)) => {
+            let found = super::comparators::compared(machine, (left, right), order, at)?;
+            found.map_or_else(|| left.compare(right).map_err(|failure| failed(failure, at)), Ok)
+        }
         Some(lambda) if !lambda.is_null() => {
             let found = machine.lambda(lambda, &[left.clone(), right.clone()], at)?;
             Ok(found.i64().cmp(&0))

@@ -418,6 +418,10 @@ impl<'a> Run<'a> {
         at: u32,
     ) -> Outcome<Value> {
         match reference {
+            Reference::Identity => match arguments {
+                [value] => Ok(value.clone()),
+                _ => Err(ScriptError::argument(at, "[identity] takes one argument")),
+            },
             Reference::Constructor(class) => create_object(self, class, arguments, at),
             Reference::Bound(slot, name) => {
                 let target = self.locals[self.base + usize::from(*slot)].clone();

@@ -214,6 +214,12 @@ impl Machine for Run<'_> {
         }
     }
 
+    fn takes(&self, lambda: &Value, count: usize) -> bool {
+        let Value::Lambda(number) = lambda else { return false };
+        let lambda = &self.script.lambdas[usize::from(*number)];
+        !matches!(lambda.body, LambdaBody::Reference(_)) && lambda.parameters.len() == count
+    }
+
     fn params(&self) -> &Value {
         &self.params
     }

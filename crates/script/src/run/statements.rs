@@ -124,7 +124,8 @@ impl<'a> Run<'a> {
         self.depth = depth;
         for (class, slot, caught) in catches {
             let is_caught = matches!(*class, "java.lang.Exception" | "java.lang.RuntimeException")
-                || kind_of(class) == error.kind;
+                || kind_of(class) == error.kind
+                || parents_of(error.kind).contains(&kind_of(class));
             if is_caught {
                 self.grow(error.reason.len(), error.at.unwrap_or(0))?;
                 let exception = Value::Exception(class, error.reason.as_str().into());
@@ -144,6 +145,40 @@ fn kind_of(class: &str) -> &'static str {
         "ArithmeticException" => "arithmetic_exception",
         "NullPointerException" => "null_pointer_exception",
         "RuntimeException" => "runtime_exception",
+        "IndexOutOfBoundsException" => "index_out_of_bounds_exception",
+        "ArrayIndexOutOfBoundsException" => "array_index_out_of_bounds_exception",
+        "StringIndexOutOfBoundsException" => "string_index_out_of_bounds_exception",
+        "ClassCastException" => "class_cast_exception",
+        "NumberFormatException" => "number_format_exception",
+        "UnsupportedOperationException" => "unsupported_operation_exception",
+        "NegativeArraySizeException" => "negative_array_size_exception",
+        "SecurityException" => "security_exception",
+        "NoSuchElementException" => "no_such_element_exception",
+        "ConcurrentModificationException" => "concurrent_modification_exception",
+        "EmptyStackException" => "empty_stack_exception",
+        "MissingFormatArgumentException" => "missing_format_argument_exception",
+        "IllegalFormatException" => "illegal_format_exception",
+        "DateTimeException" => "date_time_exception",
+        "DateTimeParseException" => "date_time_parse_exception",
+        "UnsupportedTemporalTypeException" => "unsupported_temporal_type_exception",
+        "ZoneRulesException" => "zone_rules_exception",
         _ => "exception",
+    }
+}
+
+/// Returns Elasticsearch's names for the classes that an exception's class extends.
+fn parents_of(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "array_index_out_of_bounds_exception" | "string_index_out_of_bounds_exception" => {
+            &["index_out_of_bounds_exception"]
+        }
+        "number_format_exception" => &["illegal_argument_exception"],
+        "missing_format_argument_exception"
+        | "unknown_format_conversion_exception"
+        | "illegal_format_conversion_exception" => &["illegal_format_exception", "illegal_argument_exception"],
+        "date_time_parse_exception" | "unsupported_temporal_type_exception" | "zone_rules_exception" => {
+            &["date_time_exception"]
+        }
+        _ => &[],
     }
 }

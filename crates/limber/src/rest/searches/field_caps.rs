@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use limber_engine::{IndicesOptions, Result};
-use limber_mapping::{Mapping, ObjectParser, RequestError, reserved};
+use limber_mapping::{Mapping, ObjectParser, RequestError, TSID, reserved};
 use limber_search::request::read_query;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
