@@ -179,6 +179,11 @@ pub fn java_double(value: f64) -> String {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let magnitude = value.abs();
+    // Java shows at least two digits, those nearest to the value: the least float is 1.4E-45.
+    let two_digits = format!("{value:.1E}");
+    if magnitude < f32::MIN_POSITIVE && magnitude > 0.0 && two_digits.parse() == Ok(value) {
+        return two_digits;
+    }
     java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn coerce(expr: Expr, to: Type, is_explicit: bool) -> Result<Expr, Sc
         let fits = match (from, plain) {
             (Type::Def | Type::Object(_), _) => true,
             (_, _) if class == "java.lang.Object" => true,
+            (Type::Str, _) if matches!(class, "java.lang.CharSequence" | "java.lang.Comparable") => true,
             (_, None) if class == "java.lang.Number" => from.is_number(),
             (from, Some(plain)) => from == plain || matches!(expr.kind, Kind::Literal(Literal::Null)),
             (Type::Str, None) => false,

@@ -132,7 +132,10 @@ impl Parser {
     fn static_member(&mut self, class: &'static str, at: u32) -> Result<Expr, ScriptError> {
         let dot = self.expect(".")?;
         let name = self.name()?;
-        let short = class.rsplit('.').next().unwrap_or(class);
+        let short = match class {
+            "java.util.Map$Entry" => "Map.Entry",
+            class => class.rsplit('.').next().unwrap_or(class),
+        };
         if short == "Map" && name == "Entry" && self.is(".") {
             return self.static_member("java.util.Map$Entry", at);
         }

@@ -5,7 +5,7 @@ use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::tree::{Expr, Function, Kind, Stmt};
 use crate::error::ScriptError;
-use crate::types::{Literal, Type, is_functional};
+use crate::types::{Literal, Type};
 
 impl Parser {
     /// Whether a function is declared here.
@@ -234,16 +234,6 @@ impl Parser {
                 return Err(self.unexpected("{<EOF>, ';'}"));
             }
             let value = match self.accept("=") {
-                true if self.is_function_value() => {
-                    let at = self.at();
-                    match ty {
-                        Type::Object(class) if is_functional(class) => Some(self.function_value()?),
-                        _ => {
-                            let reason = format!("Cannot cast a function to [{}], which is not a functional interface", ty.name());
-                            return Err(ScriptError::cast(at, reason));
-                        }
-                    }
-                }
                 true => {
                     let value = self.expression()?;
                     Some(coerce(value, ty, false)?)

@@ -21,7 +21,7 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         ("Comparator", "comparing", 1 | 2)
             | ("Comparator", "comparingInt" | "comparingLong" | "comparingDouble", 1)
             | ("Comparator", "nullsFirst" | "nullsLast", 1)
-            | ("Map$Entry" | "Entry", "comparingByKey" | "comparingByValue", 0 | 1)
+            | ("Map.Entry", "comparingByKey" | "comparingByValue", 0 | 1)
             | ("Collections", "reverseOrder", 1)
     );
     is_known.then_some(Type::Def)

@@ -391,6 +391,8 @@ impl SearchRequest {
             "search_pipeline" if value.is_object() => self.pipeline = Some(value.clone()),
             "search_pipeline" if is_scalar => self.pipeline = json::scalar_text(value).map(Value::String),
             "verbose_pipeline" if is_scalar => self.verbose_pipeline = json::boolean(value)?,
+            // Extensions are those of plugins, of which there are none.
+            "ext" if value.as_object().is_some_and(serde_json::Map::is_empty) => {}
             "ext" | "knn" | "rank" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }

@@ -85,7 +85,9 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
             // OpenSearch's: the search fails after this time.
             "cancel_after_time_interval" => {
-                if let Some(millis) = json::time_millis(value, "cancel_after_time_interval")? {
+                if let Some(millis) =
+                    json::time_millis(value, "cancel_after_time_interval")?.filter(|millis| *millis > 0)
+                {
                     let sooner = request.timeout_millis.is_none_or(|timeout| millis <= timeout);
                     if sooner {
                         (request.timeout_millis, request.allows_partial) = (Some(millis), Some(false));
