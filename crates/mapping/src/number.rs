@@ -179,11 +179,6 @@ pub fn java_double(value: f64) -> String {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let magnitude = value.abs();
-    // Java shows at least two digits, those nearest to the value: the least float is 1.4E-45.
-    let two_digits = format!("{value:.1E}");
-    if magnitude < f32::MIN_POSITIVE && magnitude > 0.0 && two_digits.parse() == Ok(value) {
-        return two_digits;
-    }
     java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
 }
 
@@ -205,7 +200,8 @@ fn java_digits(value: impl Display + UpperExp, is_plain: bool) -> String {
     }
     let text = format!("{value:E}");
     match text.split_once('E') {
-        Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0E{exponent}"),
+        // Java shows at least two digits, those nearest to the value: the least double is 4.9E-324.
+        Some((mantissa, _)) if !mantissa.contains('.') => format!("{value:.1E}"),
         _ => text,
     }
 }
