@@ -29,6 +29,9 @@ pub trait Documents {
     /// Returns a field that the script names.
     fn field(&self, number: u16) -> &BoundField;
 
+    /// Returns the number of the field with this name; `None` if the script cannot read it.
+    fn number_of(&self, name: &str) -> Option<u16>;
+
     /// Whether a field of this name is mapped, even if the script does not name it.
     fn is_mapped(&self, name: &str) -> bool;
 

@@ -22,6 +22,8 @@ pub struct Compiled {
     pub(crate) regexes: Vec<Regex>,
     /// Names of the fields in `doc`, by number.
     pub(crate) fields: Vec<Arc<str>>,
+    /// The strings in the script, if it computes names of fields; they may be some of them.
+    pub(crate) computed_names: Option<Vec<Arc<str>>>,
     /// Expressions: names that must be parameters, each with its position in the source.
     pub(crate) variables: Vec<(Arc<str>, u32)>,
     pub(crate) slots: u16,
@@ -44,6 +46,28 @@ impl Compiled {
     /// Returns the names of the fields that the script reads, by number.
     pub fn fields(&self) -> &[Arc<str>] {
         &self.fields
+    }
+
+    /// Whether the script computes names of fields, as in `doc[params.name]`.
+    pub fn computes_names(&self) -> bool {
+        self.computed_names.is_some()
+    }
+
+    /// Returns the strings in the script and in its parameters, which may be names of fields; none if the
+    /// script does not compute names.
+    pub fn possible_names(&self, params: &Map<String, Json>) -> Vec<Arc<str>> {
+        let Some(texts) = &self.computed_names else { return Vec::new() };
+        let mut names = texts.clone();
+        let mut rest: Vec<&Json> = params.values().collect();
+        while let Some(value) = rest.pop() {
+            match value {
+                Json::String(text) => names.push(text.as_str().into()),
+                Json::Array(items) => rest.extend(items),
+                Json::Object(members) => rest.extend(members.values()),
+                _ => {}
+            }
+        }
+        names
     }
 
     /// Whether the script asks for the score.

@@ -53,6 +53,7 @@ pub(crate) fn compile_expression(source: &str, context: ScriptContext) -> Result
         _ => return Err(ScriptError::argument(0, "an expression gives a number")),
     };
     Ok(Compiled {
+        computed_names: None,
         source: source.into(),
         language: "expression",
         body: vec![Stmt::Return(Some(value))],

@@ -50,7 +50,10 @@ impl Parser {
         let map = Type::Object("java.util.Map");
         let (kind, ty) = match name.as_str() {
             "params" => (Kind::Params, map),
-            "doc" if self.context.has_doc() => (Kind::Doc, map),
+            "doc" if self.context.has_doc() => {
+                self.doc_count += 1;
+                (Kind::Doc, map)
+            }
             "_score" if self.context.has_score() => {
                 self.uses_score = true;
                 (Kind::Score, Type::Double)
@@ -223,7 +226,8 @@ impl Parser {
         match built_in {
             Some((known, ..)) if matches!(*known, "field" | "$") && self.context.has_doc() => {
                 let Kind::Literal(Literal::Str(path)) = &arguments[0].kind else {
-                    return Err(ScriptError::unsupported(at, "[field] with a name that is no constant"));
+                    self.doc_count += 1;
+                    return Ok(Expr { kind: Kind::BuiltIn { name: known, arguments }, ty: Type::Def, at });
                 };
                 let field = Expr { kind: Kind::Field(self.field(path)?), ty: Type::Def, at };
                 let rest = arguments.into_iter().skip(1);
@@ -260,6 +264,7 @@ impl Parser {
         if let Kind::Literal(Literal::Str(name)) = &index.kind {
             match target.kind {
                 Kind::Doc => {
+                    self.doc_count -= 1;
                     let kind = Kind::Field(self.field(name)?);
                     return Ok(Expr { kind, ty: Type::Def, at });
                 }
@@ -286,7 +291,10 @@ impl Parser {
             self.ctx_names.push(name.as_str().into());
         }
         let (kind, ty) = match (&target.kind, name.as_str()) {
-            (Kind::Doc, _) => (Kind::Field(self.field(&name)?), Type::Def),
+            (Kind::Doc, _) => {
+                self.doc_count -= 1;
+                (Kind::Field(self.field(&name)?), Type::Def)
+            }
             (Kind::Params, _) => return Ok(self.param(name.into(), at)),
             (Kind::Field(field), "value") => (Kind::FieldValue(*field), Type::Def),
             (Kind::Field(field), "length") => (Kind::FieldSize(*field), Type::Int),
@@ -330,7 +338,12 @@ impl Parser {
                 return binary(Binary::Equal, size, zero);
             }
             (Kind::Doc, "get", [Expr { kind: Kind::Literal(Literal::Str(path)), .. }]) => {
+                self.doc_count -= 1;
                 (Kind::Field(self.field(&path.clone())?), Type::Def)
+            }
+            (Kind::Doc, "containsKey", [_]) => {
+                self.doc_count -= 1;
+                (Kind::Call { target: Box::new(target), name: name.into(), arguments, null_safe }, Type::Bool)
             }
             (Kind::Params, _, _) => {
                 (Kind::Call { target: Box::new(target), name: name.into(), arguments, null_safe }, Type::Def)

@@ -32,6 +32,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
         extractors: Vec::new(),
         regexes: Vec::new(),
         fields: Vec::new(),
+        doc_count: 0,
         returns: context.returns(),
         uses_score: false,
         ctx_count: 0,
@@ -67,6 +68,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
         ));
     }
     parser.return_last(&mut body)?;
+    let computed_names = parser.computed_names();
     Ok(Compiled {
         source: source.into(),
         language: "painless",
@@ -75,6 +77,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
         lambdas: parser.lambdas,
         extractors: parser.extractors,
         regexes: parser.regexes,
+        computed_names,
         fields: parser.fields,
         variables: Vec::new(),
         slots: parser.slots,
@@ -102,6 +105,8 @@ pub(crate) struct Parser {
     /// Type that `return` must return.
     pub returns: Type,
     pub uses_score: bool,
+    /// How often the script uses `doc`, or `field`, with a name that is no constant.
+    pub doc_count: usize,
     /// How often the script names `ctx`, and the members that it takes directly from `ctx`. If both counts
     /// are equal, it can reach no other member.
     pub ctx_count: usize,
@@ -113,6 +118,15 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
+    /// Returns the strings that the script contains, if it computes names of fields.
+    fn computed_names(&self) -> Option<Vec<Arc<str>>> {
+        let texts = self.tokens.iter().filter_map(|token| match &token.kind {
+            TokenKind::Literal(Literal::Str(text)) => Some(text.clone()),
+            _ => None,
+        });
+        (self.doc_count > 0).then(|| texts.collect())
+    }
+
     /// Returns the next token without taking it.
     pub fn peek(&self) -> &TokenKind {
         &self.tokens[self.next].kind

@@ -64,6 +64,9 @@ pub(crate) trait Machine {
     /// Returns the value that the script is given in its first slot.
     fn given(&self) -> Option<&Value>;
 
+    /// Returns the number of the field with this name; `None` if the script cannot read it.
+    fn field_named(&self, name: &str) -> Option<u16>;
+
     /// Whether the mapping has a field of this name.
     fn is_mapped(&self, name: &str) -> bool;
 

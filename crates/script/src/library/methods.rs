@@ -116,7 +116,7 @@ pub(crate) fn get_index(
             let nth = if count == 0 { 0 } else { place(index, count, at)? };
             machine.field_value(*field, nth, at)
         }
-        Value::Doc => Err(ScriptError::unsupported(at, "[doc] with a name that is no constant")),
+        Value::Doc => field_named(machine, &index.text(), at),
         _ => Err(ScriptError::argument(
             at,
             format!("Attempting to address a non-array type [{}] as an array.", target.class()),
@@ -167,6 +167,17 @@ pub(crate) fn set_index(
             Ok(())
         }
         _ => Err(ScriptError::new(at, "unsupported_operation_exception", "")),
+    }
+}
+
+/// Returns the field whose name the script has computed.
+pub(crate) fn field_named(machine: &mut impl Machine, name: &str, at: u32) -> Outcome<Value> {
+    match machine.field_named(name) {
+        Some(number) => Ok(Value::Field(number)),
+        None if machine.is_mapped(name) => {
+            Err(ScriptError::unsupported(at, format_args!("the field [{name}], whose name the script makes of parts")))
+        }
+        None => Err(ScriptError::argument(at, format!("No field found for [{name}] in mapping"))),
     }
 }
 
@@ -323,6 +334,7 @@ fn plain_method(
     Ok(match target {
         Value::Doc => match (name, arguments) {
             ("containsKey", [key]) => Some(Value::Bool(machine.is_mapped(&key.text()))),
+            ("get", [name]) => Some(field_named(machine, &name.text(), at)?),
             _ => None,
         },
         Value::Point(point) => match name {

@@ -35,7 +35,7 @@ pub(crate) use calendar::constant;
 pub(crate) use dates::{DAYS, MONTHS, part_of_method, unit_nanos};
 pub(crate) use java::is_constant;
 pub(crate) use machine::Machine;
-pub(crate) use methods::{call_method, get_index, get_member, is_change, set_index, set_member};
+pub(crate) use methods::{call_method, field_named, get_index, get_member, is_change, set_index, set_member};
 pub(crate) use number_statics::constant as number_constant;
 pub(crate) use patterns::check_pattern_method;
 pub(crate) use score_functions::{Decay, call_built_in};

@@ -15,7 +15,7 @@ use crate::documents::{DocId, Documents};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::{Compiled, Expr, Kind, Reference, Variable};
 use crate::library::{
-    Machine, call_built_in, call_method, call_static, create_object, get_index, get_member, is_instance,
+    Machine, call_built_in, call_method, call_static, create_object, field_named, get_index, get_member, is_instance,
     static_returns,
 };
 use crate::types::FieldPart;
@@ -368,7 +368,11 @@ impl<'a> Run<'a> {
 
     #[inline(never)]
     fn built_in(&mut self, name: &str, arguments: &'a [Expr], at: u32) -> Outcome<Value> {
-        let arguments = self.eval_all_lazily(arguments)?;
+        let mut arguments = self.eval_all_lazily(arguments)?;
+        if let ("field" | "$", Some(Value::Str(name))) = (name, arguments.first()) {
+            let name = name.clone();
+            arguments[0] = field_named(self, &name, at)?;
+        }
         match name {
             "emit" => self.emit(arguments, at),
             _ => call_built_in(self, name, &arguments, at),

@@ -36,6 +36,10 @@ impl Machine for Run<'_> {
         Ok((batch.documents.values(field, &batch.docs)?, batch.at))
     }
 
+    fn field_named(&self, name: &str) -> Option<u16> {
+        self.batch.as_ref().and_then(|batch| batch.documents.number_of(name))
+    }
+
     fn is_mapped(&self, name: &str) -> bool {
         self.batch.as_ref().is_some_and(|batch| batch.documents.is_mapped(name))
     }

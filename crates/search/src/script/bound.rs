@@ -19,6 +19,32 @@ pub(crate) struct BoundScript {
     fields: BoundFields,
 }
 
+/// Up to this many mapped fields, a script that computes names can read all of them.
+const ALL_FIELDS_MAX: usize = 256;
+/// Most fields that a script can read by computed names.
+const COMPUTED_FIELDS_MAX: usize = 1024;
+
+/// Adds the fields that a script may name: those whose names occur in it or in its parameters, and all others
+/// that have values in columns, if there are few.
+fn add_possible(names: &mut Vec<Arc<str>>, possible: Vec<Arc<str>>, shard: &ShardSnapshot) {
+    let mut add = |name: Arc<str>| {
+        if names.len() < COMPUTED_FIELDS_MAX && !names.contains(&name) {
+            names.push(name);
+        }
+    };
+    possible.into_iter().for_each(&mut add);
+    let all: Vec<Arc<str>> = shard
+        .mapping
+        .matching("*")
+        .filter(|field| field.doc_values && field.runtime.is_none())
+        .map(|field| field.path.clone())
+        .take(ALL_FIELDS_MAX + 1)
+        .collect();
+    if all.len() <= ALL_FIELDS_MAX {
+        all.into_iter().for_each(add);
+    }
+}
+
 impl BoundScript {
     /// Compiles a script of a request and looks up the fields that it reads.
     pub fn bind(script: &Script, context: ScriptContext, shard: &ShardSnapshot) -> Result<BoundScript> {
@@ -34,7 +60,11 @@ impl BoundScript {
         chain: &[&str],
     ) -> Result<BoundScript> {
         let compiled = shard.scripts.compile(script, context)?;
-        let fields = BoundFields::bind(compiled.fields(), shard, chain);
+        let mut names = compiled.fields().to_vec();
+        if compiled.computes_names() {
+            add_possible(&mut names, compiled.possible_names(&script.params), shard);
+        }
+        let fields = BoundFields::bind(&names, shard, chain);
         compiled.link(&fields.fields, &script.params)?;
         Ok(BoundScript { script: compiled, params: script.params.clone(), fields })
     }

@@ -94,6 +94,11 @@ impl Documents for SegmentDocuments<'_> {
         &self.bound.fields[usize::from(number)]
     }
 
+    fn number_of(&self, name: &str) -> Option<u16> {
+        let place = self.bound.fields.iter().position(|field| *field.name == *name)?;
+        u16::try_from(place).ok()
+    }
+
     fn is_mapped(&self, name: &str) -> bool {
         self.bound.mapping.field(name).is_some()
     }
