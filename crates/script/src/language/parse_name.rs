@@ -326,6 +326,14 @@ impl Parser {
         {
             self.ctx_names.push(member.clone());
         }
+        if let Kind::Call { target: map, name: view, arguments: none, .. } = &target.kind
+            && none.is_empty()
+            && crate::library::is_change_of_view(view, &name)
+        {
+            let name = format!("{view}.{name}").into();
+            let kind = Kind::Call { target: map.clone(), name, arguments, null_safe };
+            return Ok(Expr { kind, ty: Type::Def, at });
+        }
         let (kind, ty) = match (&target.kind, name.as_str(), arguments.as_slice()) {
             (Kind::Field(field), "size" | "getLength", []) => (Kind::FieldSize(*field), Type::Int),
             (Kind::Field(field), "getValue", []) => (Kind::FieldValue(*field), Type::Def),

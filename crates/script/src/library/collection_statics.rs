@@ -6,6 +6,7 @@ use super::collectors::{collector, is_collector};
 use super::comparators;
 use super::machine::Machine;
 use super::order::{extreme, ordered, sort_values};
+use super::processors;
 use super::store::{ITEM_BYTES, admit, position, put_new, same};
 use crate::error::{Outcome, ScriptError};
 use crate::types::Type;
@@ -45,6 +46,9 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         | ("Collections", "unmodifiableNavigableMap" | "unmodifiableNavigableSet" | "list", 1) => Type::Def,
         ("Collectors", name, count) if is_collector(name, count) => Type::Def,
         (class, name, count) if comparators::returns(class, name, count).is_some() => Type::Def,
+        (class, name, count) if processors::returns(class, name, count).is_some() => {
+            processors::returns(class, name, count)?
+        }
         _ => return None,
     })
 }
@@ -59,6 +63,9 @@ pub(super) fn call(
 ) -> Outcome<Option<Value>> {
     if let Some(order) = comparators::call(class, name, arguments) {
         return Ok(Some(order));
+    }
+    if let Some(made) = processors::call(machine, class, name, arguments, at)? {
+        return Ok(Some(made));
     }
     match class {
         "Collections" => match changed(machine, name, arguments, at)? {

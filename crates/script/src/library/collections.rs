@@ -205,6 +205,7 @@ pub(crate) fn map_method(
             }
             Value::Null
         }
+        (view, _) if view.contains('.') => return super::views::method(machine, map, name, arguments, at),
         (getter, []) if token_member(getter).is_some() && is_given(machine, map) => {
             let member = token_member(getter).unwrap_or_default();
             or_null(map.borrow().get(&Value::str(member)).cloned())

@@ -436,6 +436,10 @@ fn access_method(
 
 /// Whether a method changes its target.
 pub(crate) fn is_change(method: &str) -> bool {
+    // Changes through a view of a map.
+    if method.contains('.') {
+        return true;
+    }
     matches!(
         method,
         "add"

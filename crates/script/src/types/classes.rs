@@ -116,6 +116,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("ScriptDocValues.GeoPoints", "org.elasticsearch.index.fielddata.ScriptDocValues$GeoPoints"),
     ("GeoBoundingBox", "org.elasticsearch.common.geo.GeoBoundingBox"),
     ("GeoPoint", "org.elasticsearch.common.geo.GeoPoint"),
+    ("Processors", "org.elasticsearch.ingest.common.Processors"),
     ("Stream", "java.util.stream.Stream"),
     ("IntStream", "java.util.stream.IntStream"),
     ("LongStream", "java.util.stream.LongStream"),

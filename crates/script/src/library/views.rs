@@ -1,0 +1,58 @@
+//! Changes of a map through `keySet()`, `values()` and `entrySet()`: `ctx.values().removeIf(v -> v == null)`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::collections::entry;
+use super::machine::Machine;
+use super::store::{position, same};
+use super::streams::passes;
+use crate::error::Outcome;
+use crate::values::{MapValue, Value, remove};
+
+/// Views of a map, and the methods that change the map through them.
+const VIEWS: [&str; 3] = ["keySet", "values", "entrySet"];
+const CHANGES: [&str; 5] = ["clear", "remove", "removeAll", "removeIf", "retainAll"];
+
+/// Whether a method of a view changes its map. The call is then one of the map, with the name
+/// `view.method`.
+pub(crate) fn is_change_of_view(view: &str, method: &str) -> bool {
+    VIEWS.contains(&view) && CHANGES.contains(&method)
+}
+
+/// Calls `view.method`; `None` if this is another method.
+pub(super) fn method(
+    machine: &mut impl Machine,
+    map: &Rc<RefCell<MapValue>>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let Some((view, method)) = name.split_once('.') else { return Ok(None) };
+    let entries = map.borrow().walk();
+    let others = match (method, arguments) {
+        ("removeAll" | "retainAll", [others]) => machine.items(others, at)?,
+        _ => Vec::new(),
+    };
+    let mut is_changed = false;
+    for (key, value) in entries {
+        let item = match view {
+            "keySet" => key.clone(),
+            "values" => value.clone(),
+            _ => entry((key.clone(), value.clone())),
+        };
+        let goes = match (method, arguments) {
+            ("clear", []) => true,
+            ("removeIf", [lambda]) => passes(machine, lambda, &item, at)?,
+            ("remove", [wanted]) => !is_changed && same(machine, &item, wanted, at)?,
+            ("removeAll", [_]) => position(machine, others.iter(), &item, at)?.is_some(),
+            ("retainAll", [_]) => position(machine, others.iter(), &item, at)?.is_none(),
+            _ => return Ok(None),
+        };
+        if goes {
+            remove(map, &key);
+            is_changed = true;
+        }
+    }
+    Ok(Some(if method == "clear" { Value::Null } else { Value::Bool(is_changed) }))
+}
