@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 
 use crate::api::Result;
 use crate::environment::format_utc_millis;
+use crate::notation::value;
 use crate::settings::flat::FlatSettings;
 use crate::settings::index_sort::list;
-use crate::notation::value;
 
 /// `index.mode`.
 const MODE: &str = "index.mode";
@@ -82,9 +82,7 @@ pub(super) fn time_bounds(flat: &FlatSettings) -> Result<Option<TimeBounds>> {
     let bounds = TimeBounds { start_ms: read(START_TIME, i64::MIN)?, end_ms: read(END_TIME, i64::MAX)? };
     match bounds.start_ms < bounds.end_ms {
         true => Ok(Some(bounds)),
-        false => {
-            Err(RequestError::illegal_argument(format!("{END_TIME} must be larger than {START_TIME}")))
-        }
+        false => Err(RequestError::illegal_argument(format!("{END_TIME} must be larger than {START_TIME}"))),
     }
 }
 
@@ -155,8 +153,7 @@ fn settle_series(
     is_backing: bool,
     now_ms: u64,
 ) -> Result<()> {
-    let others =
-        ["routing_partition_size", "sort.field", "sort.mode", "sort.missing", "sort.order"];
+    let others = ["routing_partition_size", "sort.field", "sort.mode", "sort.missing", "sort.order"];
     for key in others.map(|key| format!("index.{key}")) {
         if settings.contains_key(&key) {
             return Err(RequestError::illegal_argument(format!(
@@ -297,17 +294,16 @@ mod tests {
             json!({"mode": "time_series", "routing_path": "a", "sort.field": "a"}),
             "[index.mode=time_series] is incompatible with [index.sort.field]",
         );
-        check(
-            json!({"routing_path": ["a"]}),
-            "[index.routing_path] requires [index.mode=time_series]",
-        );
+        check(json!({"routing_path": ["a"]}), "[index.routing_path] requires [index.mode=time_series]");
         check(
             json!({"mode": "lookup", "number_of_shards": "2"}),
             "index with [lookup] mode must have [index.number_of_shards] set to 1 or unset; provided 2",
         );
         let flat = normalize_index_keys(
-            flatten(&json!({"mode": "time_series", "time_series": {"start_time": "2024", "end_time": "2023"}}))
-                .expect("flat"),
+            flatten(
+                &json!({"mode": "time_series", "time_series": {"start_time": "2024", "end_time": "2023"}}),
+            )
+            .expect("flat"),
         );
         assert!(time_bounds(&flat).expect_err("refused").reason.contains("must be larger than"));
     }

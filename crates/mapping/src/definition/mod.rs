@@ -29,7 +29,7 @@ pub(crate) use parse::{
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;
 pub use source::SourceRule;
-pub(crate) use time_series::{series_keys, tsid};
 pub(crate) use templates::Template;
+pub(crate) use time_series::{series_keys, tsid};
 pub use tree::Dynamic;
 pub(crate) use tree::{Includes, Node, Object, Root};

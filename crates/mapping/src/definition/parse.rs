@@ -99,8 +99,7 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             "derived" => root.runtime.extend(runtime::parse_derived(value)?),
             "_data_stream_timestamp" => root.data_stream_timestamp = Some(data_stream::parse(value)?),
             "_field_names" => root.field_names = Some(field_names(value)?),
-            "_size" | "_tier" | "_doc_count" | "_ignored" | "_id" | "_index"
-            | "_inference_fields" => {
+            "_size" | "_tier" | "_doc_count" | "_ignored" | "_id" | "_index" | "_inference_fields" => {
                 return Err(RequestError::unsupported(format!("[{name}] in a mapping")));
             }
             _ => unknown.push(format!("{name} : {}", java_text(value))),

@@ -27,6 +27,6 @@ mod whole_value;
 
 pub use infer::{infer, infer_by};
 pub use scratch::Scratch;
-pub use series::{Series, SeriesId, shard_hash_of};
 pub use scripted::{ScriptedValue, put_ignored, put_scripted};
+pub use series::{Series, SeriesId, shard_hash_of};
 pub use walk::{Parsed, parse, parse_acknowledged};

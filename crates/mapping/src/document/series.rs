@@ -123,8 +123,7 @@ fn parse(source: &[u8]) -> Result<Value, RequestError> {
 
 fn timestamp_of(field: &Field, document: &Value) -> Result<i64, RequestError> {
     let missing = || {
-        let cause =
-            RequestError::illegal_argument("data stream timestamp field [@timestamp] is missing");
+        let cause = RequestError::illegal_argument("data stream timestamp field [@timestamp] is missing");
         RequestError::bad_request("document_parsing_exception", format!("failed to parse: {}", cause.reason))
             .caused_by(cause)
     };
@@ -138,8 +137,7 @@ fn timestamp_of(field: &Field, document: &Value) -> Result<i64, RequestError> {
         Ok(Typed::Number(number)) => number,
         Ok(_) => return Err(missing()),
         Err(cause) => {
-            let reason =
-                format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
+            let reason = format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
             return Err(RequestError::bad_request("document_parsing_exception", reason).caused_by(*cause));
         }
     };
@@ -267,7 +265,8 @@ mod tests {
         let time = "2024-05-01T10:00:00Z";
         let first = series(json!({"@timestamp": time, "host": "a", "core": 1, "ip": "::ffff:10.0.0.1"}));
         let first = first.expect("a series");
-        let other = series(json!({"load": 3.5, "ip": "10.0.0.1", "core": "1", "host": ["a"], "@timestamp": time}));
+        let other =
+            series(json!({"load": 3.5, "ip": "10.0.0.1", "core": "1", "host": ["a"], "@timestamp": time}));
         assert_eq!(first, other.expect("a series"));
         let later = series(json!({"@timestamp": 0, "host": "a", "core": 1, "ip": "10.0.0.1"})).expect("one");
         assert_eq!(first.id, later.id);

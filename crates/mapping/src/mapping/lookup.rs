@@ -179,9 +179,8 @@ impl Mapping {
         let is_pattern = pattern.contains('*');
         let exact = if is_pattern { None } else { self.field(pattern) };
         let mapped = if is_pattern { &self.fields[reserved::COUNT..] } else { &[] };
-        let is_passed_over = |field: &Field| {
-            self.runtime.contains_key(&field.path) || is_hidden(field) || self.is_tsid(field)
-        };
+        let is_passed_over =
+            |field: &Field| self.runtime.contains_key(&field.path) || is_hidden(field) || self.is_tsid(field);
         let mapped = mapped.iter().filter(move |field| !is_passed_over(field));
         let runtime = is_pattern.then(|| self.runtime.values()).into_iter().flatten();
         let fits = move |field: &&Arc<Field>| wildcard::matches(pattern, &field.path);

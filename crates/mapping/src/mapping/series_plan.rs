@@ -99,16 +99,18 @@ impl SeriesPlan {
             if !self.is_routing(&field.path) || matches!(field.flattened, Some(Flattened::Keyed)) {
                 continue;
             }
-            let has_keys = self.dimensions.iter().any(|path| {
-                path.strip_prefix(&*field.path).is_some_and(|rest| rest.starts_with('.'))
-            });
+            let has_keys = self
+                .dimensions
+                .iter()
+                .any(|path| path.strip_prefix(&*field.path).is_some_and(|rest| rest.starts_with('.')));
             if leaf.is_scripted {
                 return refused(format!("[{}] has a [script] parameter.", field.path));
             }
             if !self.dimensions.contains(&field.path) && !has_keys {
                 let type_name = field.type_name();
                 return refused(match type_name {
-                    "keyword" | "ip" | "long" | "integer" | "short" | "byte" | "boolean" | "unsigned_long" => {
+                    "keyword" | "ip" | "long" | "integer" | "short" | "byte" | "boolean"
+                    | "unsigned_long" => {
                         format!("[{}] was not a dimension.", field.path)
                     }
                     _ => format!("[{}] was [{type_name}].", field.path),

@@ -70,9 +70,8 @@ impl Parser {
         }
         self.expect("::")?;
         let name = self.name()?;
-        let missing = || {
-            ScriptError::argument(at, format!("function reference [{owner}::{name}] cannot be resolved"))
-        };
+        let missing =
+            || ScriptError::argument(at, format!("function reference [{owner}::{name}] cannot be resolved"));
         let class = match owner.as_str() {
             "String" => Some("java.lang.String"),
             owner => type_of(owner).and_then(|ty| match ty {

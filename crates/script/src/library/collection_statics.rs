@@ -42,7 +42,11 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         ("Arrays", "toString" | "deepToString", 1) | ("Objects", "toString", 2) => Type::Str,
         ("Collections", "max" | "min", 2)
         | ("Stream" | "IntStream" | "LongStream" | "DoubleStream", "concat", 2)
-        | ("Collections", "emptyNavigableMap" | "emptySortedMap" | "emptyNavigableSet" | "emptySortedSet", 0)
+        | (
+            "Collections",
+            "emptyNavigableMap" | "emptySortedMap" | "emptyNavigableSet" | "emptySortedSet",
+            0,
+        )
         | ("Collections", "unmodifiableNavigableMap" | "unmodifiableNavigableSet" | "list", 1) => Type::Def,
         ("Collectors", name, count) if is_collector(name, count) => Type::Def,
         (class, name, count) if comparators::returns(class, name, count).is_some() => Type::Def,

@@ -122,9 +122,7 @@ fn write(out: &mut String, specifier: &Specifier, argument: &Value, at: u32) -> 
         _ if argument.is_null() => "null".to_owned(),
         'c' | 'C' => match argument {
             Value::Char(_) => argument.text(),
-            Value::Int(code) => {
-                char::from_u32(*code as u32).map(String::from).ok_or_else(mismatch)?
-            }
+            Value::Int(code) => char::from_u32(*code as u32).map(String::from).ok_or_else(mismatch)?,
             _ => return Err(mismatch()),
         },
         'd' if is_whole => {
@@ -297,11 +295,23 @@ mod tests {
         let double = Value::Double;
         // The first line was answered by OpenSearch 3.8.
         check("%05.2f %s %d", &[double(1.5), Value::str("a"), Value::Int(3)], "01.50 a 3");
-        check("%x|%-5s|%5s|%b", &[Value::Int(255), Value::str("l"), Value::str("r"), Value::Bool(true)], "ff|l    |    r|true");
-        check("%,d %e %+d", &[Value::Int(1_234_567), double(12_345.678), Value::Int(5)], "1,234,567 1.234568e+04 +5");
+        check(
+            "%x|%-5s|%5s|%b",
+            &[Value::Int(255), Value::str("l"), Value::str("r"), Value::Bool(true)],
+            "ff|l    |    r|true",
+        );
+        check(
+            "%,d %e %+d",
+            &[Value::Int(1_234_567), double(12_345.678), Value::Int(5)],
+            "1,234,567 1.234568e+04 +5",
+        );
         check("%.1f %.0f %.2f", &[double(0.25), double(2.5), double(-1.005)], "0.3 3 -1.01");
         check("%2$s %1$s %<s%%%n", &[Value::str("a"), Value::str("b")], "b a a%\n");
-        check("%.2s %S %c %08d %(d", &[Value::str("abc"), Value::str("x"), Value::Char(99), Value::Int(-42), Value::Int(-1)], "ab X c -0000042 (1)");
+        check(
+            "%.2s %S %c %08d %(d",
+            &[Value::str("abc"), Value::str("x"), Value::Char(99), Value::Int(-42), Value::Int(-1)],
+            "ab X c -0000042 (1)",
+        );
         check("%g", &[double(0.000_012_345)], "1.23450e-05");
     }
 

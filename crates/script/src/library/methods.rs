@@ -174,9 +174,10 @@ pub(crate) fn set_index(
 pub(crate) fn field_named(machine: &mut impl Machine, name: &str, at: u32) -> Outcome<Value> {
     match machine.field_named(name) {
         Some(number) => Ok(Value::Field(number)),
-        None if machine.is_mapped(name) => {
-            Err(ScriptError::unsupported(at, format_args!("the field [{name}], whose name the script makes of parts")))
-        }
+        None if machine.is_mapped(name) => Err(ScriptError::unsupported(
+            at,
+            format_args!("the field [{name}], whose name the script makes of parts"),
+        )),
         None => Err(ScriptError::argument(at, format!("No field found for [{name}] in mapping"))),
     }
 }
@@ -293,9 +294,10 @@ fn function_method(
             | "getAsInt" | "getAsLong" | "getAsDouble" | "getAsBoolean",
             _,
         ) => Some(machine.lambda(target, arguments, at)?),
-        ("reversed" | "thenComparing" | "thenComparingInt" | "thenComparingLong" | "thenComparingDouble", _) => {
-            super::comparators::method(machine, target, name, arguments, at)?
-        }
+        (
+            "reversed" | "thenComparing" | "thenComparingInt" | "thenComparingLong" | "thenComparingDouble",
+            _,
+        ) => super::comparators::method(machine, target, name, arguments, at)?,
         _ => None,
     })
 }

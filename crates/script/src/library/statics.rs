@@ -412,7 +412,9 @@ pub(crate) fn create_object(
             Value::Set(made)
         }
         ("StringBuilder" | "StringBuffer", []) => Value::Text(Rc::default()),
-        ("StringBuilder" | "StringBuffer", [text]) => Value::Text(Rc::new(RefCell::new(Builder::of(&text.text())))),
+        ("StringBuilder" | "StringBuffer", [text]) => {
+            Value::Text(Rc::new(RefCell::new(Builder::of(&text.text()))))
+        }
         (exception, []) if exception.ends_with("Exception") => Value::Exception(class, "".into()),
         (exception, [message]) if exception.ends_with("Exception") => {
             Value::Exception(class, message.text().into())

@@ -15,8 +15,8 @@ use crate::documents::{DocId, Documents};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::{Compiled, Expr, Kind, Reference, Variable};
 use crate::library::{
-    Machine, call_built_in, call_method, call_static, create_object, field_named, get_index, get_member, is_instance,
-    static_returns,
+    Machine, call_built_in, call_method, call_static, create_object, field_named, get_index, get_member,
+    is_instance, static_returns,
 };
 use crate::types::FieldPart;
 use crate::values::{
@@ -446,7 +446,9 @@ impl<'a> Run<'a> {
                 }
                 match arguments {
                     [target, rest @ ..] => call_method(self, target, name, rest.to_vec(), at),
-                    [] => Err(ScriptError::argument(at, format!("static method [{class}, {name}/0] not found"))),
+                    [] => {
+                        Err(ScriptError::argument(at, format!("static method [{class}, {name}/0] not found")))
+                    }
                 }
             }
         }

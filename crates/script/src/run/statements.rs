@@ -175,7 +175,9 @@ fn parents_of(kind: &str) -> &'static [&'static str] {
         "number_format_exception" => &["illegal_argument_exception"],
         "missing_format_argument_exception"
         | "unknown_format_conversion_exception"
-        | "illegal_format_conversion_exception" => &["illegal_format_exception", "illegal_argument_exception"],
+        | "illegal_format_conversion_exception" => {
+            &["illegal_format_exception", "illegal_argument_exception"]
+        }
         "date_time_parse_exception" | "unsupported_temporal_type_exception" | "zone_rules_exception" => {
             &["date_time_exception"]
         }

@@ -260,7 +260,9 @@ impl Value {
             }
             Value::Float(number) => number.to_bits() as i32,
             Value::Object(object) => object.hash(),
-            Value::List(_) | Value::Map(_) | Value::Set(_) => self.hash_within(EQUALS_DEPTH, &mut { STEPS_MAX }),
+            Value::List(_) | Value::Map(_) | Value::Set(_) => {
+                self.hash_within(EQUALS_DEPTH, &mut { STEPS_MAX })
+            }
             // Java computes a different number here. This one, too, differs between moments.
             Value::Date(date) => Value::Long(date.millis()).hash(),
             Value::Point(point) => Value::Double(point.latitude + point.longitude * 31.0).hash(),
@@ -277,10 +279,9 @@ impl Value {
         }
         let mut of = |value: &Value| value.hash_within(depth - 1, steps);
         match self {
-            Value::List(items) => items
-                .borrow()
-                .iter()
-                .fold(1, |hash: i32, item| hash.wrapping_mul(31).wrapping_add(of(item))),
+            Value::List(items) => {
+                items.borrow().iter().fold(1, |hash: i32, item| hash.wrapping_mul(31).wrapping_add(of(item)))
+            }
             Value::Map(map) => map
                 .borrow()
                 .entries()

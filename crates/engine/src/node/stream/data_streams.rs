@@ -182,7 +182,10 @@ impl Node {
         let managing = ManagedBy::of(policy.as_deref(), prefers, stream.lifecycle.as_ref());
         shown.insert("next_generation_managed_by".into(), managing.name().into());
         shown.insert("prefer_ilm".into(), prefers.into());
-        shown.insert("index_mode".into(), backing.last().map_or("standard", |index| index.typed.mode.name()).into());
+        shown.insert(
+            "index_mode".into(),
+            backing.last().map_or("standard", |index| index.typed.mode.name()).into(),
+        );
         let bounds: Vec<TimeBounds> = backing.iter().filter_map(|index| index.typed.time_bounds).collect();
         if !bounds.is_empty() {
             shown.insert("time_series".into(), json!({"temporal_ranges": temporal_ranges(bounds)}));

@@ -39,12 +39,7 @@ impl Node {
         }
     }
 
-    fn place_in_series(
-        &self,
-        step: &mut Step<'_>,
-        targets: &mut Vec<Target>,
-        arena: &[u8],
-    ) -> Result<()> {
+    fn place_in_series(&self, step: &mut Step<'_>, targets: &mut Vec<Target>, arena: &[u8]) -> Result<()> {
         let Ok(destination) = &targets[step.target as usize].outcome else { return Ok(()) };
         let operation = step.operation;
         let name = destination.metadata.name.clone();
@@ -182,7 +177,8 @@ fn stream_to_choose_in(destination: &Destination, timestamp_ms: i64) -> Option<A
 
 /// Source: `DataStreamTimestampFieldMapper#validateTimestamp`.
 fn check_bounds(destination: &Destination, timestamp_ms: i64) -> Result<()> {
-    let Some(bounds) = destination.settings.time_bounds.filter(|bounds| !bounds.contains(timestamp_ms)) else {
+    let Some(bounds) = destination.settings.time_bounds.filter(|bounds| !bounds.contains(timestamp_ms))
+    else {
         return Ok(());
     };
     let (what, bound) = match timestamp_ms < bounds.start_ms {

@@ -78,7 +78,8 @@ fn some_stats(app: &App, request: &Request) -> Result<Response> {
     let Some(body) = answer.as_object_mut() else { return Ok(Response::ok(answer)) };
     let metrics: Vec<&str> = request.path("metric").split(',').collect();
     let shows_all = metrics.contains(&"_all");
-    let known = |metric: &&&str| **metric == "_all" || **metric == "indices" || NODE_METRICS.contains(*metric);
+    let known =
+        |metric: &&&str| **metric == "_all" || **metric == "indices" || NODE_METRICS.contains(*metric);
     if let Some(unknown) = metrics.iter().find(|metric| !known(metric)) {
         let path = request.uri.split('?').next().unwrap_or("");
         return Err(RequestError::illegal_argument(format!(

@@ -40,7 +40,8 @@ fn constant(name: &str, arguments: &[Value], _: u32) -> Outcome<Option<Value>> {
 }
 
 fn epoch(name: &str, arguments: &[Value], _: u32) -> Outcome<Option<Value>> {
-    Ok((name == "EPOCH" && arguments.is_empty()).then(|| Value::Date(DateValue::of_instant(Instant::of_millis(0)))))
+    Ok((name == "EPOCH" && arguments.is_empty())
+        .then(|| Value::Date(DateValue::of_instant(Instant::of_millis(0)))))
 }
 
 /// Returns the formatter that a value is.

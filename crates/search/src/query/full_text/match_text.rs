@@ -124,8 +124,8 @@ fn parse_as(
         Value::Array(_) => return Err(RequestError::illegal_argument("Expected text but found START_ARRAY")),
         scalar => node.text = scalar.clone(),
     }
-    node.cutoff = cutoff
-        .map(|frequency| Cutoff::of_match(frequency, node.operator, node.minimum_should_match.clone()));
+    node.cutoff =
+        cutoff.map(|frequency| Cutoff::of_match(frequency, node.operator, node.minimum_should_match.clone()));
     node.fuzzy = fuzziness.map(|fuzziness| Fuzzy { fuzziness, ..fuzzy });
     match json::scalar_text(&node.text) {
         None => Err(no_text()),

@@ -86,7 +86,9 @@ pub(in crate::query) fn parse(
         .filter(|value| !value.is_null())
         .map(|value| options.insert("fuzziness".into(), value));
     if options.contains_key("cutoff_frequency") && kind == "cross_fields" {
-        return Err(RequestError::unsupported("[cutoff_frequency] in [multi_match] of the type [cross_fields]"));
+        return Err(RequestError::unsupported(
+            "[cutoff_frequency] in [multi_match] of the type [cross_fields]",
+        ));
     }
     let (query, tie) = of_kind(&kind)?;
     keep_options_of(query, &mut options)?;
