@@ -228,7 +228,7 @@ impl Dimension {
             };
             if let Some((root, key)) = roots.into_iter().find(|(root, _)| is_root(root)) {
                 column = keyed_path(root);
-                prefix = key[1..].as_bytes().to_vec();
+                prefix = key.as_bytes()[1..].to_vec();
                 prefix.push(KEY_END);
             }
         }
