@@ -283,7 +283,7 @@ fn of_arrays(machine: &mut impl Machine, name: &str, arguments: &[Value], at: u3
 
 /// `Arrays#hashCode`.
 fn hash_of(items: &[Value]) -> i32 {
-    items.iter().fold(1i32, |hash, item| hash.wrapping_mul(31).wrapping_add(item.hash()))
+    items.iter().fold(1i32, |hash, item| hash.wrapping_mul(31).wrapping_add(item.hash_code()))
 }
 
 /// Copies a range of an array, which may end after the array: the places there have the default of its items.
@@ -313,7 +313,7 @@ fn of_objects(
     at: u32,
 ) -> Outcome<Option<Value>> {
     Ok(Some(match (name, arguments) {
-        ("hashCode", [value]) => Value::Int(value.hash()),
+        ("hashCode", [value]) => Value::Int(value.hash_code()),
         ("hash", [Value::List(values)]) => Value::Int(hash_of(&values.borrow())),
         ("toString", [Value::Null, default]) => default.clone(),
         ("toString", [value, _]) => Value::str(value.text()),

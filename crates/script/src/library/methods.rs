@@ -266,7 +266,7 @@ fn object_method(
 ) -> Outcome<Option<Value>> {
     Ok(Some(match (name, arguments) {
         ("equals", [other]) => Value::Bool(same(machine, target, other, at)?),
-        ("hashCode", []) => Value::Int(target.hash()),
+        ("hashCode", []) => Value::Int(target.hash_code()),
         ("compareTo", [other]) if !matches!(target, Value::Str(_)) => {
             Value::Int(target.compare(other).map_err(|failure| failed(failure, at))? as i32)
         }

@@ -240,7 +240,8 @@ impl Value {
         out.push_str(&ends[1..]);
     }
 
-    /// Returns `Object#hashCode` of values that can be keys of maps.
+    /// Returns `Object#hashCode` of values that can be keys of maps; 0 for lists, maps and sets, whose number
+    /// would change with their items.
     pub fn hash(&self) -> i32 {
         match self {
             Value::Str(text) => text_hash(text),
@@ -260,14 +261,16 @@ impl Value {
             }
             Value::Float(number) => number.to_bits() as i32,
             Value::Object(object) => object.hash(),
-            Value::List(_) | Value::Map(_) | Value::Set(_) => {
-                self.hash_within(EQUALS_DEPTH, &mut { STEPS_MAX })
-            }
             // Java computes a different number here. This one, too, differs between moments.
             Value::Date(date) => Value::Long(date.millis()).hash(),
             Value::Point(point) => Value::Double(point.latitude + point.longitude * 31.0).hash(),
             _ => 0,
         }
+    }
+
+    /// Returns `Object#hashCode`.
+    pub fn hash_code(&self) -> i32 {
+        self.hash_within(EQUALS_DEPTH, &mut { STEPS_MAX })
     }
 
     /// Returns `hashCode` of a list, map or set. Values that are nested deeper than `depth`, or that are visited
