@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{IndexMode, RequestError};
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
@@ -153,7 +153,10 @@ impl Node {
                     shown["ilm_policy"] = policy.as_str().into();
                 }
                 shown["managed_by"] = index.managed_by(stream).name().into();
-                shown["index_mode"] = index.typed.mode.name().into();
+                // As in 8.14, an index without a mode shows none.
+                if index.typed.mode != IndexMode::Standard {
+                    shown["index_mode"] = index.typed.mode.name().into();
+                }
                 shown
             })
             .collect();
@@ -182,10 +185,10 @@ impl Node {
         let managing = ManagedBy::of(policy.as_deref(), prefers, stream.lifecycle.as_ref());
         shown.insert("next_generation_managed_by".into(), managing.name().into());
         shown.insert("prefer_ilm".into(), prefers.into());
-        shown.insert(
-            "index_mode".into(),
-            backing.last().map_or("standard", |index| index.typed.mode.name()).into(),
-        );
+        let mode = backing.last().map(|index| &index.typed.mode);
+        if let Some(mode) = mode.filter(|mode| **mode != IndexMode::Standard) {
+            shown.insert("index_mode".into(), mode.name().into());
+        }
         let bounds: Vec<TimeBounds> = backing.iter().filter_map(|index| index.typed.time_bounds).collect();
         if !bounds.is_empty() {
             shown.insert("time_series".into(), json!({"temporal_ranges": temporal_ranges(bounds)}));
