@@ -205,8 +205,11 @@ fn no_action_of_the_cluster_reaches_documents() {
     let mut more = bodies("/");
     more.push(latest.to_string());
     more.push(policy.to_string());
-    more.push(json!({"script": {"source": "doc['name.keyword'].value"}, "context": "filter",
-        "context_setup": {"index": B, "document": {"name": "x"}}}).to_string());
+    more.push(
+        json!({"script": {"source": "doc['name.keyword'].value"}, "context": "filter",
+        "context_setup": {"index": B, "document": {"name": "x"}}})
+        .to_string(),
+    );
     let mut wrong = Vec::new();
     for route in ROUTES.iter().flat_map(|table| table.iter()) {
         for method in route.methods {

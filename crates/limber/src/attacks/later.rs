@@ -67,12 +67,12 @@ fn prepared() -> Attacked {
     attacked.elastic("PUT", "/other/_doc/1?refresh", json!({"raw": SECRET, "n": 1}));
     attacked.elastic("PUT", "/mine/_doc/1?refresh", json!({"raw": "mine", "n": 1}));
     let role = json!({
-        "cluster": ["monitor", "manage_transform", "manage_enrich", "manage_ilm", "manage_slm", "manage_pipeline"],
-        "indices": [
-            {"names": ["docs"], "privileges": ["read", "view_index_metadata"], "query": {"term": {"owner": "mallory"}},
-             "field_security": {"grant": ["*"], "except": ["h_*"]}},
-            {"names": ["mine*"], "privileges": ["all"]},
-        ]});
+    "cluster": ["monitor", "manage_transform", "manage_enrich", "manage_ilm", "manage_slm", "manage_pipeline"],
+    "indices": [
+        {"names": ["docs"], "privileges": ["read", "view_index_metadata"], "query": {"term": {"owner": "mallory"}},
+         "field_security": {"grant": ["*"], "except": ["h_*"]}},
+        {"names": ["mine*"], "privileges": ["all"]},
+    ]});
     attacked.elastic("PUT", "/_security/role/limited", role);
     attacked.elastic("PUT", "/_security/user/mallory", json!({"password": PASSWORD, "roles": ["limited"]}));
     attacked
@@ -86,7 +86,8 @@ fn latest(source: &str, dest: &str) -> Value {
 fn transforms_of_others_show_and_delete_nothing() {
     let attacked = prepared();
     for id in ["b", "c"] {
-        let mapping = json!({"mappings": {"properties": {"raw": {"type": "keyword"}, "n": {"type": "long"}}}});
+        let mapping =
+            json!({"mappings": {"properties": {"raw": {"type": "keyword"}, "n": {"type": "long"}}}});
         attacked.elastic("PUT", &format!("/boss_{id}"), mapping);
         let body = json!({"source": {"index": "other"}, "dest": {"index": format!("boss_{id}")},
             "latest": {"unique_key": ["raw.keyword"], "sort": "n"}});
@@ -142,7 +143,8 @@ fn transforms_see_what_their_author_sees() {
     let seen = attacked.seen("/mine_o/_search");
     assert!(seen.contains("\"raw\":\"mine\"") && !seen.contains(SECRET), "{seen}");
     // Rights that are taken away are gone in the next run.
-    attacked.elastic("PUT", "/_security/user/mallory", json!({"roles": []}));
+    let other = json!({"indices": [{"names": ["mine*"], "privileges": ["all"]}]});
+    attacked.elastic("PUT", "/_security/role/limited", other);
     attacked.elastic("PUT", "/_transform/keep", latest("docs", "boss_k"));
     attacked.run("t");
     let stats = attacked.seen("/_transform/t/_stats");
@@ -154,9 +156,7 @@ fn transforms_see_what_their_author_sees() {
 #[test]
 fn enrich_policies_read_what_the_user_reads() {
     let attacked = prepared();
-    let policy = |indices: &str| {
-        json!({"match": {"indices": indices, "match_field": "n", "enrich_fields": ["h_keyword", "raw"]}})
-    };
+    let policy = |indices: &str| json!({"match": {"indices": indices, "match_field": "n", "enrich_fields": ["h_keyword", "raw"]}});
     for (name, indices) in [("whole", "docs"), ("pattern", "*")] {
         attacked.check(200, "PUT", &format!("/_enrich/policy/{name}"), policy(indices));
         attacked.check(200, "PUT", &format!("/_enrich/policy/{name}/_execute"), Value::Null);
@@ -176,16 +176,10 @@ fn enrich_policies_read_what_the_user_reads() {
 fn lifecycles_do_what_the_author_of_the_policy_may_do() {
     let attacked = prepared();
     let harmless = || json!({"policy": {"phases": {"hot": {"actions": {}}}}});
-    let deleting = || {
-        json!({"policy": {"phases": {"hot": {"actions": {}}, "delete": {"min_age": "0ms", "actions": {"delete": {}}}}}})
-    };
+    let deleting = || json!({"policy": {"phases": {"hot": {"actions": {}}, "delete": {"min_age": "0ms", "actions": {"delete": {}}}}}});
     attacked.elastic("PUT", "/_ilm/policy/shared", harmless());
     for index in ["other", "mine"] {
-        attacked.elastic(
-            "PUT",
-            &format!("/{index}/_settings"),
-            json!({"index.lifecycle.name": "shared"}),
-        );
+        attacked.elastic("PUT", &format!("/{index}/_settings"), json!({"index.lifecycle.name": "shared"}));
     }
     attacked.lifecycle_rounds();
     attacked.check(403, "DELETE", "/other", Value::Null);
