@@ -34,7 +34,7 @@ impl Attacked {
 
     /// Starts a transform and waits until its run has ended.
     fn run(&self, id: &str) {
-        let node = self.server.as_ref().expect("running").node().clone();
+        let node = self.server.as_ref().expect("running").node();
         node.start_transform(id).expect("started");
         let start = Instant::now();
         loop {
