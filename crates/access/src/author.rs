@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn a_user_has_the_roles_as_they_are_now() {
         let mut store = Store::default();
-        let author = store.author(&user(&mut store)).expect("known");
+        let identity = user(&mut store);
+        let author = store.author(&identity).expect("known");
         assert_eq!(Author::from_json(&author.to_json()).expect("read"), author);
         assert!(store.access_of_author(&author, SEARCH).expect("granted").allows("a1"));
         store.roles.insert("reader".into(), role("b"));
@@ -205,7 +206,8 @@ mod tests {
     #[test]
     fn what_cannot_be_read_grants_nothing() {
         let mut store = Store::default();
-        let whole = store.author(&user(&mut store)).expect("known").to_json();
+        let identity = user(&mut store);
+        let whole = store.author(&identity).expect("known").to_json();
         for member in ["username", "roles", "metadata", "realm", "authentication", "roles_of_key"] {
             let mut damaged = whole.clone();
             damaged[member] = Value::Null;

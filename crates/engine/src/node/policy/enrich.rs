@@ -1,8 +1,8 @@
 //! Stores, returns, deletes and executes enrich policies, and searches the enrich indices.
 //!
 //! Executing a policy creates a new index, fills it, and moves the policy's alias to it in one step. The
-//! previous index is deleted afterwards. Sources are read with the rights of the user who executes the policy;
-//! the enrich index is the server's own.
+//! previous index is deleted afterwards. Sources are read with the rights of the user who executes the
+//! policy; the enrich index is the server's own.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! begins its policy as soon as it exists. Each step that was taken is stored with the index, so that a
 //! restart continues from there.
 //!
-//! Steps have the rights of the user who put the policy that defines their phase, whoever causes them (the thread, a retry, a
-//! move). Source: Elasticsearch's `IndexLifecycleRunner`, `ExecuteStepsUpdateTask`,
+//! Steps have the rights of the user who put the policy that defines their phase, whoever causes them: the
+//! thread, a retry or a move. Source: Elasticsearch's `IndexLifecycleRunner`, `ExecuteStepsUpdateTask`,
 //! `PhaseCacheManagement`.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The parts of the node's state that snapshots contain: persistent settings, templates, pipelines of both
-//! kinds, scripts, lifecycle policies. Restoring them leaves entries that the snapshot does not have. Snapshots
-//! do not say who put a policy; its author is the user who restores it.
+//! kinds, scripts, lifecycle policies. Restoring them leaves entries that the snapshot does not have.
+//! Snapshots do not say who put a policy; its author is the user who restores it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
