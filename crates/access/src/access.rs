@@ -159,6 +159,18 @@ impl Access {
         }
     }
 
+    /// Refuses to read, write or delete `index` under an action of the whole cluster, whose names are not
+    /// checked. Code that needs it enters an action on indices ([`acting`]), or works [`aside`].
+    ///
+    /// # Errors
+    /// `Forbidden` with the name.
+    pub fn check_is_on_indices(&self, index: &str) -> Result<()> {
+        match is_cluster_action(self.action) {
+            true => Err(self.denied(&[index])),
+            false => Ok(()),
+        }
+    }
+
     /// Returns the error `Forbidden` for names that the action may not touch; without names, for the action
     /// itself.
     pub fn denied(&self, names: &[&str]) -> RequestError {

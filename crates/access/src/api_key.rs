@@ -79,7 +79,7 @@ fn check_name(name: &str) -> Result<()> {
     Err(RequestError::validation([problem]))
 }
 
-fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
+pub(crate) fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
     let object = value.as_object().filter(|roles| roles.len() <= ROLES_MAX).ok_or_else(|| {
         RequestError::parsing(format!("[role_descriptors] must be an object of at most [{ROLES_MAX}] roles"))
     })?;
@@ -236,6 +236,6 @@ impl ApiKey {
     }
 }
 
-fn roles_json(roles: &[(String, RoleDescriptor)]) -> Value {
+pub(crate) fn roles_json(roles: &[(String, RoleDescriptor)]) -> Value {
     Value::Object(roles.iter().map(|(name, role)| (name.clone(), role.to_json())).collect())
 }

@@ -8,6 +8,11 @@
 //! so that a new endpoint cannot forget the check. Outside a request, and while security is off, there is
 //! no access and everything is allowed.
 //!
+//! What the server does later for a user, such as a transform, runs with the access of its [`Author`].
+//!
+//! An action of the cluster may not read or write documents or delete indices. Code that does so for one
+//! enters an action on indices with [`acting`], or states with [`aside`] that the server does it for itself.
+//!
 //! **Invariant**: this crate knows nothing of HTTP, disks or documents. Secrets leave it only as hashes, or
 //! once, when they are created.
 
@@ -15,6 +20,7 @@
 
 mod access;
 mod api_key;
+mod author;
 mod builtin;
 mod cluster;
 mod denial;
@@ -33,6 +39,7 @@ mod user;
 
 pub use access::{Access, Acting, Entered, acting, aside, carried, current};
 pub use api_key::{ApiKey, ApiKeyDraft};
+pub use author::Author;
 pub use builtin::{RESERVED_ROLES, RESERVED_USERS, reserved_role, reserved_user};
 pub use cluster::{CLUSTER_PRIVILEGES, is_cluster_action};
 pub use descriptor::{FieldRule, IndexEntry, RoleDescriptor};

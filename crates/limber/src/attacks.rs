@@ -1,6 +1,7 @@
 //! A user with rights on `a*` tries to reach `b` through every endpoint. The requests are generated from the
 //! table of routes, so that new routes are attacked too.
 
+mod later;
 mod limits;
 
 use std::io::{Read, Write};
@@ -43,6 +44,7 @@ impl Attacked {
             settings: [
                 "xpack.security.enabled=true",
                 "cluster.routing.allocation.disk.threshold_enabled=false",
+                &format!("path.repo={}", folder.path().join("repositories").display()),
             ]
             .map(str::to_owned)
             .to_vec(),
@@ -178,6 +180,55 @@ fn aimed(path: &str, target: &str) -> String {
 /// Whether the route takes an index name from the caller at this path.
 fn names_index(path: &str) -> bool {
     path.starts_with("/{index}")
+}
+
+/// A user with every privilege on the cluster, but on no index that holds the secret, calls every route whose
+/// action is about the cluster. None of them may show or change documents.
+#[test]
+fn no_action_of_the_cluster_reaches_documents() {
+    let attacked = Attacked::start();
+    attacked.prepare();
+    let role = json!({"cluster": ["all"], "indices": [{"names": ["a*"], "privileges": ["all"]}]});
+    attacked.elastic("PUT", "/_security/role/on_cluster", role);
+    attacked.elastic(
+        "PUT",
+        "/_security/user/mallory",
+        json!({"password": PASSWORD, "roles": ["on_cluster"]}),
+    );
+    // The paths of the attack name a transform `1` and a policy with the name of the index.
+    let latest = json!({"source": {"index": B}, "dest": {"index": "b-latest"},
+        "latest": {"unique_key": ["name.keyword"], "sort": SECRET_FIELD}});
+    attacked.elastic("PUT", "/_transform/1", latest.clone());
+    let policy = json!({"match": {"indices": B, "match_field": SECRET_FIELD, "enrich_fields": ["name"]}});
+    attacked.elastic("PUT", "/_enrich/policy/bobs-index", policy.clone());
+    let before = attacked.state_of_b();
+    let mut more = bodies("/");
+    more.push(latest.to_string());
+    more.push(policy.to_string());
+    more.push(
+        json!({"script": {"source": "doc['name.keyword'].value"}, "context": "filter",
+        "context_setup": {"index": B, "document": {"name": "x"}}})
+        .to_string(),
+    );
+    let mut wrong = Vec::new();
+    for route in ROUTES.iter().flat_map(|table| table.iter()) {
+        for method in route.methods {
+            let action = action_of(route, *method);
+            // Who manages users may become anybody.
+            if !limber_access::is_cluster_action(action) || action.contains("/xpack/security/") {
+                continue;
+            }
+            let path = aimed(route.path, B);
+            for body in if *method == Method::Head { &more[..1] } else { &more[..] } {
+                let answer = attacked.send(Some("mallory"), method.name(), &path, body);
+                if answer.text.contains(SECRET) || answer.text.contains("failed unexpectedly") {
+                    wrong.push(format!("{} {path} {body}: {}", method.name(), answer.text));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} attacks:\n{}", wrong.len(), wrong.join("\n---\n"));
+    assert_eq!(attacked.state_of_b(), before);
 }
 
 /// Tries all bodies for one method and target. Adds to `wrong` each request that was let in or whose response

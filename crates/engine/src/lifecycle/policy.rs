@@ -73,6 +73,9 @@ pub struct Policy {
     pub version: u64,
     /// When the policy was last put, in milliseconds since 1970.
     pub modified_ms: u64,
+    /// Who last put the policy, whose rights its steps need ([`limber_access::Author`]); null for the server
+    /// itself, and if security was off.
+    pub author: Value,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -127,8 +130,14 @@ impl Policy {
 
     /// Parses what is under `policy`.
     fn parse_inner(body: &Value) -> Result<Policy> {
-        let mut policy =
-            Policy { phases: Vec::new(), meta: None, deprecated: None, version: 1, modified_ms: 0 };
+        let mut policy = Policy {
+            phases: Vec::new(),
+            meta: None,
+            deprecated: None,
+            version: 1,
+            modified_ms: 0,
+            author: Value::Null,
+        };
         for (key, value) in object("policy", body)? {
             match key.as_str() {
                 "phases" => policy.phases = phases(object(key, value)?)?,
@@ -196,13 +205,23 @@ impl Policy {
 
     /// Renders the policy as the node's state stores it; [`Policy::from_json`] reads it back.
     pub(crate) fn to_json(&self) -> Value {
-        json!({"policy": self.body(), "version": self.version, "modified_ms": self.modified_ms})
+        let mut kept =
+            json!({"policy": self.body(), "version": self.version, "modified_ms": self.modified_ms});
+        if !self.author.is_null() {
+            kept["author"] = self.author.clone();
+        }
+        kept
     }
 
     pub(crate) fn from_json(value: &Value) -> Result<Policy> {
         let number = |key: &str| value[key].as_u64().unwrap_or(1);
         let policy = Policy::parse_inner(&value["policy"])?;
-        Ok(Policy { version: number("version"), modified_ms: number("modified_ms"), ..policy })
+        Ok(Policy {
+            version: number("version"),
+            modified_ms: number("modified_ms"),
+            author: value["author"].clone(),
+            ..policy
+        })
     }
 }
 

@@ -73,6 +73,17 @@ impl LifecycleState {
         LifecycleState { retries: self.retries + 1, ..self.at(&self.phase, &self.action, &step, now_ms) }
     }
 
+    /// Returns the state with another author of the phase that is carried out, or without one (null).
+    pub(crate) fn with_author(mut self, author: Value) -> LifecycleState {
+        if let Some(execution) = self.phase_execution.as_object_mut() {
+            match author.is_null() {
+                true => execution.shift_remove("author"),
+                false => execution.insert("author".into(), author),
+            };
+        }
+        self
+    }
+
     /// Renders the state as `index.json` stores it; null before the policy begins.
     pub(crate) fn to_json(&self) -> Value {
         if *self == LifecycleState::default() {

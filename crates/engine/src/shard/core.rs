@@ -290,7 +290,7 @@ impl Shard {
     /// Returns what a search of this request sees now. If refreshes were put off because nobody searched, it
     /// refreshes first.
     pub(crate) fn snapshot(&self) -> Result<ShardSnapshot> {
-        match self.limits()? {
+        match self.limits_of_documents()? {
             None => self.whole_snapshot(),
             Some(limits) => self.limited_snapshot(&limits),
         }

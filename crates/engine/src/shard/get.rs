@@ -35,7 +35,7 @@ impl Shard {
     /// Returns the document with this id.
     pub(crate) fn get(&self, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
         let is_published = reading == Reading::Published;
-        if let Some(limits) = self.limits()? {
+        if let Some(limits) = self.limits_of_documents()? {
             // Updates never get here, because users who do not see whole documents may not update them.
             return self.get_limited(&limits, id, !is_published);
         }

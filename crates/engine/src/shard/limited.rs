@@ -53,6 +53,18 @@ impl SeenMappings {
 }
 
 impl Shard {
+    /// Returns what is hidden of this shard from the request of this thread, which reads documents.
+    ///
+    /// # Errors
+    /// Fails with `Forbidden` when the request must not use the index at all, or when its action is about the
+    /// whole cluster and thus not about documents.
+    pub(super) fn limits_of_documents(&self) -> Result<Option<Limits>> {
+        if let Some(access) = limber_access::current() {
+            access.check_is_on_indices(&self.index.name)?;
+        }
+        self.limits()
+    }
+
     /// Returns what is hidden of this shard from the request of this thread.
     ///
     /// # Errors

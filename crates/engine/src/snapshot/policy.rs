@@ -29,6 +29,10 @@ pub(crate) struct SnapshotPolicy {
     pub retention: Option<Retention>,
     pub version: u64,
     pub modified_ms: u64,
+    /// Who last put the policy, who must have the right to take snapshots ([`limber_access::Author`]); null
+    /// for the server itself, and if security was off.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub author: Value,
     pub last_success: Option<Run>,
     pub last_failure: Option<Run>,
     pub failures_since_success: u64,
@@ -117,6 +121,7 @@ impl SnapshotPolicy {
                 .transpose()?,
             version: 1,
             modified_ms: 0,
+            author: Value::Null,
             last_success: None,
             last_failure: None,
             failures_since_success: 0,

@@ -18,13 +18,14 @@ fn prepare(attacked: &Attacked) {
         "owner": {"type": "keyword"}, "n": {"type": "long"}, "t": {"type": "text", "fields": {"raw": {"type": "keyword"}}}, "flat": {"type": "flattened"},
         "suggested": {"type": "completion"}, "h_keyword": {"type": "keyword"}, "h_number": {"type": "long"}, "h_text": {"type": "text", "fielddata": true}, "h_flat": {"type": "flattened"},
         "h_date": {"type": "date"}, "h_suggested": {"type": "completion"}, "alias_of_hidden": {"type": "alias", "path": "h_keyword"},
-        "o": {"properties": {"h_inner": {"type": "keyword"}}}, "c": {"type": "nested", "properties": {"h_inner": {"type": "keyword"}, "open": {"type": "keyword"}}},
+        "o": {"properties": {"h_inner": {"type": "keyword"}}}, "c": {"type": "nested", "properties": {"h_inner": {"type": "keyword"}, "open": {"type": "keyword"}, "count": {"type": "long"}, "d": {"type": "nested", "properties": {"deep": {"type": "keyword"}}}}},
     });
     attacked.elastic("PUT", "/docs", json!({"mappings": {"properties": properties}}));
     let document = |owner: &str, mark: &str| {
         json!({
             "owner": owner, "n": 1, "t": format!("hello world {mark}"), "flat": {"key": mark}, "suggested": format!("comp {mark}"), "h_keyword": SECRET, "h_number": 777_001,
-            "h_text": format!("{SECRET} text"), "h_flat": {"a": SECRET}, "h_date": "1977-07-07", "h_suggested": SECRET, "o": {"h_inner": SECRET}, "c": [{"h_inner": SECRET, "open": "fine"}],
+            "h_text": format!("{SECRET} text"), "h_flat": {"a": SECRET}, "h_date": "1977-07-07", "h_suggested": SECRET, "o": {"h_inner": SECRET}, "c": [{"h_inner": SECRET, "open": format!("nested {mark}"), "count": if mark == SECRET { 777_001 } else { 5 },
+                "d": [{"deep": format!("deep {mark}")}]}],
         })
     };
     attacked.elastic("PUT", "/docs/_doc/1?refresh", document("mallory", "mine"));
@@ -152,6 +153,37 @@ fn hidden_documents_and_fields_are_in_no_answer() {
         "{\"size\": 0, \"aggs\": {\"a\": {\"terms\": {\"field\": \"t.raw\", \"min_doc_count\": 0}}}}",
     );
     assert!(seen.text.contains("\"key\":\"hello world mine\",\"doc_count\":2"), "{}", seen.text);
+}
+
+/// Empty buckets of nested documents, at any depth, are only those of visible documents.
+#[test]
+fn nested_documents_of_hidden_documents_are_hidden() {
+    let attacked = Attacked::start();
+    prepare(&attacked);
+    let all = |field: &str| json!({"t": {"terms": {"field": field, "min_doc_count": 0}}});
+    let nested = |path: &str, aggs: Value| json!({"n": {"nested": {"path": path}, "aggs": aggs}});
+    let back = |aggs: Value| json!({"r": {"reverse_nested": {}, "aggs": aggs}});
+    for (aggs, own) in [
+        (nested("c", all("c.open")), "nested mine"),
+        (nested("c", all("c.count")), "\"key\":5"),
+        (nested("c.d", all("c.d.deep")), "deep mine"),
+        (nested("c", nested("c.d", all("c.d.deep"))), "deep mine"),
+        (nested("c", back(all("t.raw"))), "hello world mine"),
+        (nested("c", back(nested("c", all("c.open")))), "nested mine"),
+        (json!({"g": {"global": {}, "aggs": nested("c", all("c.open"))}}), "nested mine"),
+        (json!({"g": {"global": {}, "aggs": nested("c", all("c.count"))}}), "\"key\":5"),
+        (json!({"o": {"terms": {"field": "owner"}, "aggs": nested("c", all("c.open"))}}), "nested mine"),
+    ] {
+        let body = json!({"size": 0, "query": {"match_none": {}}, "aggs": aggs}).to_string();
+        let whole = json!({"size": 0, "aggs": aggs}).to_string();
+        for (body, has_documents) in [(body, false), (whole, true)] {
+            let answer = attacked.send(Some("mallory"), "POST", "/docs/_search", &body);
+            assert_eq!(answer.status, 200, "{body}: {}", answer.text);
+            assert!(!answer.text.contains(SECRET), "{body}: {}", answer.text);
+            assert!(!answer.text.contains(SECRET_NUMBER), "{body}: {}", answer.text);
+            assert!(!has_documents || answer.text.contains(own), "{body}: {}", answer.text);
+        }
+    }
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl BoundNested {
             next = sort.nested.as_deref();
             let Some(path) = &sort.path else { continue };
             let nested = shard.mapping.nested(path).ok_or_else(|| no_nested_object(shard, path))?;
-            scope = scope.within(nested);
+            scope = scope.within(nested)?;
             let filter = match &sort.filter {
                 Some((_, filter)) => Some(query::bind_in(filter, &scope, context)?),
                 None => None,

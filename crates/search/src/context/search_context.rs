@@ -138,20 +138,28 @@ impl ShardSnapshot {
         }
     }
 
-    /// Returns the nested documents of a path, at whichever level this snapshot is.
-    pub fn within(&self, nested: &Arc<Nested>) -> ShardSnapshot {
+    /// Returns the nested documents of a path, at whichever level this snapshot is. Those inside hidden
+    /// documents are hidden.
+    ///
+    /// # Errors
+    /// The request may not use the memory for the marks of hidden documents.
+    pub fn within(&self, nested: &Arc<Nested>) -> Result<ShardSnapshot> {
         let whole: Arc<[SegmentView]> = match &self.nested {
             Some(scope) => scope.whole.clone(),
             None => self.segments.as_slice().into(),
         };
-        let segments = whole.iter().map(|view| view.nested(&nested.path)).collect();
-        ShardSnapshot {
+        let inner = |outer: &SegmentView| match self.hides_documents {
+            true => visible_inside(outer, &nested.path),
+            false => Ok(outer.nested(&nested.path)),
+        };
+        let segments = whole.iter().map(inner).collect::<Result<_>>()?;
+        Ok(ShardSnapshot {
             segments,
             nested: Some(NestedScope { nested: nested.clone(), whole }),
             // Cache keys name the segment, which all nested levels share.
             caches: None,
             ..self.clone()
-        }
+        })
     }
 
     /// Returns the outermost documents, at whichever level this snapshot is.
@@ -168,6 +176,16 @@ impl ShardSnapshot {
             .with("index_uuid", self.index.uuid.clone())
             .with("index", self.index.name.clone())
     }
+}
+
+/// Returns the nested documents of a path, of which those inside visible documents are live.
+fn visible_inside(outer: &SegmentView, path: &str) -> Result<SegmentView> {
+    let mut inner = outer.nested(path);
+    if let (Some(live), Some(lineage)) = (&outer.live, outer.segment.lineage(path)) {
+        limber_work::claim(u64::from(inner.doc_count()).div_ceil(8))?;
+        inner.live = Some(Arc::new(lineage.live_inside(live)));
+    }
+    Ok(inner)
 }
 
 /// The index of a shard among those that are searched, and their number.

@@ -118,7 +118,7 @@ impl Vectors {
         let inner;
         let scope = match shard.mapping.nested_around(&field.path) {
             Some(nested) => {
-                inner = shard.within(nested);
+                inner = shard.within(nested)?;
                 &inner
             }
             None => shard,

@@ -272,7 +272,6 @@ impl Run<'_> {
     /// Writes a batch, then pauses to keep to `requests_per_second`.
     fn write(&self, number: usize, hits: &[SearchHit]) {
         let start = Instant::now();
-        let _acting = limber_access::acting("indices:data/write/bulk");
         let slice = self.progress.slice(number);
         let count = hits.len() as u64;
         slice.batches.fetch_add(1, Relaxed);
@@ -281,7 +280,7 @@ impl Run<'_> {
             let _entered = self.node.enter_work(self.progress.cancelled_flag());
             let mut rest = hits;
             while !rest.is_empty() && !self.has_ended() {
-                rest = &rest[self.write_hits(slice, rest)..];
+                rest = &rest[self.request.writing(|| self.write_hits(slice, rest))..];
             }
         }
         if self.progress.given() < self.progress.total() && !self.is_over() {

@@ -33,6 +33,8 @@ pub struct CopyDestination {
     pub routing: CopyRouting,
     /// Whether `index` must be an alias.
     pub require_alias: bool,
+    /// Whether the server writes to an index of its own, for which the user needs no privilege.
+    pub is_own: bool,
 }
 
 /// `dest.routing` of `_reindex`.
@@ -101,6 +103,15 @@ impl ByQueryRequest {
             Change::Update => "indices:data/write/update/byquery",
             Change::Copy(_) => "indices:data/write/reindex",
         }
+    }
+
+    /// Runs `work`, which writes documents, with the right to that: the user's, or the server's own.
+    pub(super) fn writing<T>(&self, work: impl FnOnce() -> T) -> T {
+        if matches!(&self.change, Change::Copy(to) if to.is_own) {
+            return limber_access::aside(work);
+        }
+        let _acting = limber_access::acting("indices:data/write/bulk");
+        work()
     }
 
     pub(super) fn counted(&self) -> Counted {

@@ -70,8 +70,8 @@ impl Node {
         };
         drop(acting);
         if let Change::Copy(to) = &request.change {
-            let _acting = limber_access::acting("indices:data/write/bulk");
-            conductor::check_destination(&catalog, &sources, to)?;
+            let check = || conductor::check_destination(&catalog, &sources, to);
+            request.writing(check)?;
         }
         let shard_count: usize = sources
             .iter()

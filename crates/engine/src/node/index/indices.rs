@@ -12,6 +12,7 @@ use super::index_files::check_is_readable;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
+use crate::node::kept_state::security::check_is_on_indices;
 use crate::node::life::open::LiveIndices;
 use crate::settings::{check_index_sort, defaults};
 use crate::shard::{Host, IndexCore, largest_buffer};
@@ -38,6 +39,7 @@ impl Node {
         self.change_catalog(|catalog| {
             let mut next = catalog.clone();
             for metadata in catalog.resolve(expression, options)? {
+                check_is_on_indices(&metadata.name)?;
                 self.check_delete_block(&metadata)?;
                 check_is_not_written_by_stream(catalog, &metadata)?;
                 next = next.without_index(&metadata.name);
@@ -266,7 +268,7 @@ impl Host for Node {
 }
 
 /// Returns what is hidden of an index from the request of this thread.
-fn limits_of(index: &IndexMetadata) -> Result<Option<Limits>> {
+pub(in crate::node) fn limits_of(index: &IndexMetadata) -> Result<Option<Limits>> {
     limber_access::current().map_or(Ok(None), |access| access.limits(&index.name, None))
 }
 

@@ -205,6 +205,7 @@ impl Node {
                     version_type: VersionType::External,
                     routing: CopyRouting::Keep,
                     require_alias: false,
+                    is_own: false,
                 }),
                 script: None,
                 pipeline: None,

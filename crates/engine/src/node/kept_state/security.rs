@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use limber_access::Store;
+use limber_access::{Author, Store};
 use limber_mapping::RequestError;
 use limber_store::directory::Replaced;
 use limber_store::{Disk, FsDisk};
@@ -37,6 +37,44 @@ impl Node {
         self.security.store(Arc::new(next));
         Ok(outcome)
     }
+
+    /// Returns the author of what the request of this thread changes, in the form in which the state keeps
+    /// it. Null if everything is allowed.
+    pub(in crate::node) fn author(&self) -> Result<Value> {
+        match limber_access::current() {
+            None => Ok(Value::Null),
+            Some(access) => Ok(self.security().author(&access.identity)?.to_json()),
+        }
+    }
+
+    /// Runs `work` with the rights of an author, as the action `action`. Without an author (null) the server
+    /// works for itself: nobody asked for it, or security was off then.
+    ///
+    /// # Errors
+    /// Fails with the errors of `work`, and with `Forbidden` when the author may not carry out the action at
+    /// all.
+    pub(in crate::node) fn on_behalf_of<T>(
+        &self,
+        author: &Value,
+        action: &'static str,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        if author.is_null() {
+            return limber_access::aside(work);
+        }
+        let author = Author::from_json(author)?;
+        let _entered = self.security().access_of_author(&author, action)?.enter();
+        work()
+    }
+}
+
+/// Refuses to read, write or delete an index under an action of the whole cluster, whose names are not
+/// checked.
+///
+/// # Errors
+/// Fails with `Forbidden`.
+pub(in crate::node) fn check_is_on_indices(index: &str) -> Result<()> {
+    limber_access::current().map_or(Ok(()), |access| access.check_is_on_indices(index))
 }
 
 /// Refuses an operation on an index of which parts are hidden from the request of this thread.

@@ -107,7 +107,8 @@ pub(crate) struct NodeState {
     pub query_rules: Value,
     /// Data streams by name: [`DataStream::to_json`].
     pub data_streams: Value,
-    /// Transforms by id: `config`, `is_started`, `checkpoint` ([`crate::node::policy::transforms`]).
+    /// Transforms by id: `config`, `author`, `is_started`, `checkpoint`
+    /// ([`crate::node::policy::transforms`]).
     pub transforms: Value,
     /// Enrich policies by name: [`crate::enrich::Policy::to_json`].
     pub enrich_policies: Value,

@@ -1,7 +1,8 @@
 //! Stores, returns, deletes and executes enrich policies, and searches the enrich indices.
 //!
 //! Executing a policy creates a new index, fills it, and moves the policy's alias to it in one step. The
-//! previous index is deleted afterwards.
+//! previous index is deleted afterwards. Sources are read with the rights of the user who executes the
+//! policy; the enrich index is the server's own.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::api::*;
 use crate::enrich::{EnrichSource, Kind, Policy, check_name};
+use crate::node::index::indices::limits_of;
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, CopyDestination, CopyRouting, Node, Slices};
 
@@ -128,18 +130,19 @@ impl Node {
         let cancelled = Arc::new(AtomicBool::new(false));
         if waits {
             let _task = self.tasks.register_cancellable(ACTION, description, cancelled.clone());
-            access::aside(|| self.fill(name, &policy, &cancelled))?;
+            self.fill(name, &policy, &cancelled)?;
             return Ok(None);
         }
         let (node, name, of_task) = (self.clone(), name.to_owned(), cancelled.clone());
         let work = move || {
             let _using = using;
-            access::aside(|| node.fill(&name, &policy, &cancelled))?;
+            node.fill(&name, &policy, &cancelled)?;
             Ok(json!({"phase": "COMPLETE"}))
         };
         self.tasks.spawn_cancellable(ACTION, description, of_task, work).map(Some)
     }
 
+    /// Creates and fills the policy's new index, and replaces the previous one with it.
     fn fill(self: &Arc<Self>, name: &str, policy: &Policy, cancelled: &Arc<AtomicBool>) -> Result<()> {
         let made = format!("{}-{}", Policy::alias(name), self.now_millis());
         let body = json!({
@@ -152,11 +155,24 @@ impl Node {
                 "properties": properties(&policy.match_field, self.match_mapping(policy)?),
             },
         });
-        self.create_index(&made, &body)?;
-        let filled = self.copy_into(&made, policy, cancelled).and_then(|()| {
-            self.refresh(&made, IndicesOptions::METADATA_OPEN_CLOSED)?;
+        access::aside(|| self.create_index(&made, &body))?;
+        let filled = self.copy_into(&made, policy, cancelled);
+        access::aside(|| self.replace_made(name, &made, filled, cancelled))
+    }
+
+    /// Moves the policy's alias to an index that was filled, and deletes the previous one; deletes an index
+    /// that was not filled.
+    fn replace_made(
+        &self,
+        name: &str,
+        made: &str,
+        filled: Result<()>,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<()> {
+        let replaced = filled.and_then(|()| {
+            self.refresh(made, IndicesOptions::METADATA_OPEN_CLOSED)?;
             let request = ForceMergeRequest { max_num_segments: Some(1), ..ForceMergeRequest::default() };
-            self.force_merge(&made, IndicesOptions::METADATA_OPEN_CLOSED, &request)?;
+            self.force_merge(made, IndicesOptions::METADATA_OPEN_CLOSED, &request)?;
             let alias = Policy::alias(name);
             let before = self.catalog.load().aliases.get(alias.as_str()).cloned().unwrap_or_default();
             let mut actions: Vec<Value> =
@@ -170,10 +186,10 @@ impl Node {
             }
             self.update_aliases(&json!({ "actions": actions })).map(drop)
         });
-        match filled {
-            Ok(()) => self.delete_made(name, Some(&made)),
+        match replaced {
+            Ok(()) => self.delete_made(name, Some(made)),
             Err(error) => {
-                if let Err(left) = self.delete_index(&made, IndicesOptions::DELETE) {
+                if let Err(left) = self.delete_index(made, IndicesOptions::DELETE) {
                     tracing::warn!(index = made, error = %left, "an enrich index that was not filled stays");
                 }
                 Err(error)
@@ -195,6 +211,7 @@ impl Node {
                 version_type: VersionType::Internal,
                 routing: CopyRouting::Discard,
                 require_alias: false,
+                is_own: true,
             }),
             script: None,
             pipeline: Some("_none".to_owned()),
@@ -231,10 +248,15 @@ impl Node {
             Kind::Geo => return Ok(json!({"type": "geo_shape"})),
             Kind::Range => {}
         }
+        let _acting = access::acting("indices:data/read/search");
         for metadata in self.catalog.load().resolve(&policy.indices.join(","), IndicesOptions::SEARCH)? {
-            let Some(field) = self.live(&metadata)?.core.mapping.load().field(&policy.match_field) else {
-                continue;
+            let live = self.live(&metadata)?;
+            let whole = live.core.mapping.load_full();
+            let mapping = match limits_of(&metadata)? {
+                Some(limits) => live.core.seen.of(&whole, &limits)?,
+                None => whole,
             };
+            let Some(field) = mapping.field(&policy.match_field) else { continue };
             let kind = field.type_name();
             if kind.ends_with("_range") {
                 return Ok(json!({"type": kind, "doc_values": false}));

@@ -106,6 +106,7 @@ impl Node {
         check_policy_name(name)?;
         let mut policy = Policy::parse(body)?;
         policy.modified_ms = self.now_millis();
+        policy.author = self.author()?;
         let _changing = self.changing.lock();
         self.change_policies(|policies| {
             let before = policies.get(name);
@@ -249,8 +250,10 @@ impl Node {
         if !state.step_info.is_null() {
             body["step_info"] = state.step_info.clone();
         }
-        if state.phase_execution.is_object() {
-            body["phase_execution"] = state.phase_execution.clone();
+        if let Some(execution) = state.phase_execution.as_object() {
+            let mut shown = execution.clone();
+            shown.shift_remove("author");
+            body["phase_execution"] = shown.into();
         }
         body
     }

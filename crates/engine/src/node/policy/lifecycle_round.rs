@@ -2,12 +2,16 @@
 //!
 //! One thread checks every index with a policy each `indices.lifecycle.poll_interval`, and an index that
 //! begins its policy as soon as it exists. Each step that was taken is stored with the index, so that a
-//! restart continues from there. Source: Elasticsearch's `IndexLifecycleRunner`, `ExecuteStepsUpdateTask`,
+//! restart continues from there.
+//!
+//! Steps have the rights of the user who put the policy that defines their phase, whoever causes them: the
+//! thread, a retry or a move. Source: Elasticsearch's `IndexLifecycleRunner`, `ExecuteStepsUpdateTask`,
 //! `PhaseCacheManagement`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use limber_access as access;
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
@@ -130,7 +134,8 @@ impl Node {
             let reason = format!("phase [{}] has no action [{}]", phase.name, state.action);
             return Err(RequestError::internal("illegal_state_exception", reason));
         };
-        match self.take_step(index, policy_name, &phase, action)? {
+        self.check_author(index, action, &execution["author"])?;
+        match access::aside(|| self.take_step(index, policy_name, &phase, action))? {
             Outcome::Gone => Ok(None),
             Outcome::Waits(info) => Ok(Some((
                 LifecycleState { step_info: info, phase_execution: execution, ..state.clone() },
@@ -166,13 +171,19 @@ fn next_phase(
     Some((next, true))
 }
 
+/// Returns the phase as the index keeps it while it is carried out, with the author of the policy: what one
+/// user defined is not done with the rights of another who changes the policy later.
 pub(in crate::node) fn execution_of(policy_name: &str, policy: &Policy, phase: &Phase) -> Value {
-    json!({
+    let mut execution = json!({
         "policy": policy_name,
         "phase_definition": phase.to_json(),
         "version": policy.version,
         "modified_date_in_millis": policy.modified_ms,
-    })
+    });
+    if !policy.author.is_null() {
+        execution["author"] = policy.author.clone();
+    }
+    execution
 }
 
 /// Returns the phase as it was when it began, or as the policy defines it now if the actions are the same,

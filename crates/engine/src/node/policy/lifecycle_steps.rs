@@ -32,6 +32,46 @@ enum RollsBy {
 }
 
 impl Node {
+    /// Checks that the author of the policy may do to the index what its current step does.
+    pub(in crate::node) fn check_author(
+        &self,
+        index: &IndexMetadata,
+        action: &Action,
+        author: &Value,
+    ) -> Result<()> {
+        if author.is_null() {
+            return Ok(());
+        }
+        let catalog = self.catalog.load();
+        let stream = catalog.stream_of(&index.name);
+        let (needed, by) = match (&*index.lifecycle.step, action) {
+            ("set_priority" | "set-indexing-complete" | "allocate" | "migrate", _) => {
+                ("indices:admin/settings/update", None)
+            }
+            ("check-rollover-ready" | "attempt-rollover", _) => match rolls_by(&catalog, index)? {
+                RollsBy::Name(target) => ("indices:admin/rollover", Some(target)),
+                RollsBy::Done => return Ok(()),
+            },
+            ("readonly", _) => ("indices:admin/block/add", None),
+            ("forcemerge", _) => ("indices:admin/forcemerge", None),
+            // The last index of a data stream is deleted with the stream.
+            ("delete", _) => match stream.filter(|stream| stream.indices.len() == 1) {
+                Some(stream) => ("indices:admin/data_stream/delete", Some(stream.name.to_string())),
+                None => ("indices:admin/delete", None),
+            },
+            _ => return Ok(()),
+        };
+        self.on_behalf_of(author, needed, || {
+            let Some(access) = limber_access::current() else { return Ok(()) };
+            match (by, stream) {
+                (Some(name), _) => access.check([name.as_str()]),
+                // Rights to a data stream are rights to its indices.
+                (None, Some(stream)) if access.allows(&stream.name) => Ok(()),
+                (None, _) => access.check([&*index.name]),
+            }
+        })
+    }
+
     /// Takes the current step of an index.
     pub(in crate::node) fn take_step(
         &self,

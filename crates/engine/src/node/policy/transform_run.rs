@@ -3,6 +3,9 @@
 //! The whole source is read in pages of groups. A continuous transform runs again when its source has
 //! changed, and includes only documents older than its delay. Document ids depend only on the groups, so an
 //! interrupted run is simply repeated.
+//!
+//! A run has the rights of the user who put or last updated the transform, and sees of the source what that
+//! user sees. A preview has those of the user who asks for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +16,14 @@ use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 
 use crate::api::*;
+use crate::node::index::indices::limits_of;
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, Node, Slices};
 use crate::transform::{Page, TransformConfig, deduced};
 
 const ACTION: &str = "data_frame/transforms";
+/// The action with which sources are read.
+const READ: &str = "indices:data/read/search";
 /// How many documents a preview shows.
 const PREVIEW_SIZE: u64 = 100;
 /// How long after a failed run the next one begins.
@@ -41,6 +47,7 @@ impl Node {
                 ));
             }
         };
+        let _acting = access::acting(READ);
         let cancelled = limber_work::cancelled().unwrap_or_default();
         let page = self.transform_page(&config, config.query.clone(), PREVIEW_SIZE, None, &cancelled)?;
         let documents: Vec<Value> = page.documents.into_iter().map(|(_, document)| document).collect();
@@ -72,10 +79,15 @@ impl Node {
 
     fn deduced_mappings(&self, config: &TransformConfig) -> Result<Value> {
         let indices = self.catalog.load().resolve(&config.indices.join(","), IndicesOptions::SEARCH)?;
-        let mappings: Vec<_> = indices
-            .iter()
-            .filter_map(|index| Some(self.live(index).ok()?.core.mapping.load_full()))
-            .collect();
+        let mut mappings = Vec::with_capacity(indices.len());
+        for index in &indices {
+            let Ok(live) = self.live(index) else { continue };
+            let whole = live.core.mapping.load_full();
+            mappings.push(match limits_of(index)? {
+                Some(limits) => live.core.seen.of(&whole, &limits)?,
+                None => whole,
+            });
+        }
         let type_of = |path: &str| {
             let runtime =
                 config.runtime_mappings.as_ref().and_then(|mappings| mappings[path]["type"].as_str());
@@ -147,10 +159,11 @@ impl Node {
     fn launch_transform(&self, id: &str, entry: &Value) -> Result<()> {
         let config = TransformConfig::parse(&entry["config"], false)?;
         let Some(node) = self.this.upgrade() else { return Ok(()) };
+        let author = entry["author"].clone();
         let cancelled = self.transforms.change(id, |live| live.cancelled.clone()).unwrap_or_default();
         let (name, of_task) = (id.to_owned(), cancelled.clone());
         let work = move || {
-            let outcome = access::aside(|| node.run_transform(&name, &config, &cancelled));
+            let outcome = node.on_behalf_of(&author, READ, || node.run_transform(&name, &config, &cancelled));
             node.end_of_run(&name, Some(&config), outcome);
             Ok(json!({}))
         };
@@ -256,7 +269,8 @@ impl Node {
                 _ => break,
             }
         }
-        self.refresh(&config.dest_index, IndicesOptions::BROADCAST)?;
+        // Refreshing needs no privilege beyond that to write the documents.
+        access::aside(|| self.refresh(&config.dest_index, IndicesOptions::BROADCAST))?;
         self.retire(id, config, cancelled)?;
         if let Some(sync) = &config.sync {
             self.transforms.change(id, |live| live.done_until_ms = now_ms.saturating_sub(sync.delay_ms));
@@ -274,10 +288,12 @@ impl Node {
         let mut body = self.destination_body(config)?;
         // A single node has no place for replicas.
         body["settings"] = json!({"index": {"number_of_shards": "1", "number_of_replicas": "0"}});
+        let _acting = access::acting("indices:admin/create");
         let aliases = config.dest_aliases.iter().map(|(alias, _)| (alias.clone(), json!({})));
         body["aliases"] = Value::Object(aliases.collect::<Map<_, _>>());
         for (alias, _) in config.dest_aliases.iter().filter(|(_, moves)| *moves) {
             for index in catalog.aliases.get(alias.as_str()).into_iter().flatten() {
+                let _acting = access::acting("indices:admin/aliases");
                 self.delete_alias(index, alias)?;
             }
         }
@@ -304,6 +320,7 @@ impl Node {
         let mut failure = None;
         let mut failures = 0;
         if !operations.is_empty() {
+            let _acting = access::acting("indices:data/write/bulk");
             let response = self.bulk(BulkRequest {
                 operations: &operations,
                 pipeline: config.pipeline.as_deref(),

@@ -17,6 +17,8 @@ use crate::transform::{TransformConfig, check_id};
 
 /// Maximum number of transforms of a node. All of them are in one file.
 const TRANSFORMS_MAX: usize = 1_000;
+/// The action that deletes a destination.
+const DELETE: &str = "indices:admin/delete";
 
 /// State of transforms that is not stored.
 #[derive(Default)]
@@ -71,6 +73,15 @@ impl Transforms {
     }
 }
 
+/// Checks that the user may delete the transform's destination.
+fn check_destination_deletion(entry: &Value) -> Result<()> {
+    let _acting = access::acting(DELETE);
+    match (access::current(), entry["config"]["dest"]["index"].as_str()) {
+        (Some(access), Some(index)) => access.check([index]),
+        _ => Ok(()),
+    }
+}
+
 fn missing(id: &str) -> RequestError {
     RequestError::not_found(
         "resource_not_found_exception",
@@ -100,7 +111,8 @@ impl Node {
             )));
         }
         let entry = json!({
-            "config": config.body, "create_time": self.now_millis(), "is_started": false, "checkpoint": 0, "checkpoint_ms": 0,
+            "config": config.body, "author": self.author()?, "create_time": self.now_millis(), "is_started": false,
+            "checkpoint": 0, "checkpoint_ms": 0,
         });
         self.change_state(|state| state.transforms[id] = entry)
     }
@@ -154,6 +166,7 @@ impl Node {
         self.check_transform(&config, false)?;
         let mut entry = kept;
         entry["config"] = Value::Object(config.body);
+        entry["author"] = self.author()?;
         self.change_state(|state| state.transforms[id] = entry.clone())?;
         Ok(self.shown_transform(id, &entry))
     }
@@ -207,6 +220,9 @@ impl Node {
     pub fn delete_transform(&self, id: &str, force: bool, deletes_destination: bool) -> Result<()> {
         let changing = self.changing.lock();
         let entry = self.stopped_transform(id, force, "delete")?;
+        if deletes_destination {
+            check_destination_deletion(&entry)?;
+        }
         self.change_state(|state| {
             if let Some(transforms) = state.transforms.as_object_mut() {
                 transforms.shift_remove(id);
@@ -240,6 +256,7 @@ impl Node {
     fn delete_destination(&self, entry: &Value) -> Result<()> {
         let Some(index) = entry["config"]["dest"]["index"].as_str() else { return Ok(()) };
         let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
+        let _acting = access::acting(DELETE);
         self.delete_index(index, options)
     }
 
@@ -262,7 +279,15 @@ impl Node {
         }
         let config = TransformConfig::parse(&entry["config"], false)?;
         self.check_transform(&config, false)?;
-        self.change_state(|state| state.transforms[id]["is_started"] = true.into())?;
+        // A transform of which nobody is known to be the author gets this one.
+        let author = match &entry["author"] {
+            Value::Null => self.author()?,
+            known => known.clone(),
+        };
+        self.change_state(|state| {
+            let entry = &mut state.transforms[id];
+            (entry["is_started"], entry["author"]) = (true.into(), author);
+        })?;
         self.transforms.change(id, |live| {
             (live.due_ms, live.failure, live.source) = (0, None, None);
         });
@@ -291,6 +316,7 @@ impl Node {
     pub fn reset_transform(&self, id: &str, force: bool) -> Result<()> {
         let changing = self.changing.lock();
         let entry = self.stopped_transform(id, force, "reset")?;
+        check_destination_deletion(&entry)?;
         self.change_state(|state| {
             let entry = &mut state.transforms[id];
             (entry["checkpoint"], entry["checkpoint_ms"], entry["is_started"]) =

@@ -42,6 +42,8 @@ impl Node {
         document: &Value,
         context: &limber_search::SearchContext,
     ) -> limber_search::Result<limber_search::ShardSnapshot> {
+        // The script runs with the mapping and analyzers of the index.
+        let _acting = limber_access::acting("indices:data/read/scripts/painless/execute");
         let (metadata, _) = self.catalog.load().single(index)?;
         self.check_read_block(&metadata)?;
         let snapshot = self.live(&metadata)?.shard(0)?.snapshot()?;

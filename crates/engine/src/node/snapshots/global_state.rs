@@ -1,5 +1,6 @@
 //! The parts of the node's state that snapshots contain: persistent settings, templates, pipelines of both
 //! kinds, scripts, lifecycle policies. Restoring them leaves entries that the snapshot does not have.
+//! Snapshots do not say who put a policy; its author is the user who restores it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +16,10 @@ use crate::settings::ClusterSettings;
 impl Node {
     pub(super) fn global_state(&self) -> Value {
         let state = self.state.load();
+        let mut policies = state.policies.clone();
+        for policy in policies.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            policy.as_object_mut().map(|policy| policy.shift_remove("author"));
+        }
         json!({
             "persistent_settings": state.persistent_settings,
             "templates": state.templates.legacy,
@@ -23,7 +28,7 @@ impl Node {
             "pipelines": state.pipelines,
             "search_pipelines": state.search_pipelines,
             "scripts": state.scripts,
-            "policies": state.policies,
+            "policies": policies,
         })
     }
 
@@ -49,8 +54,11 @@ impl Node {
 
     fn with_saved_policies(&self, saved: &Value) -> Result<BTreeMap<String, Arc<Policy>>> {
         let mut policies = (**self.lifecycles.policies.load()).clone();
+        let author = self.author()?;
         for (name, body) in saved["policies"].as_object().into_iter().flatten() {
-            policies.insert(name.clone(), Arc::new(Policy::from_json(body)?));
+            let mut policy = Policy::from_json(body)?;
+            policy.author = author.clone();
+            policies.insert(name.clone(), Arc::new(policy));
         }
         Ok(policies)
     }
@@ -72,7 +80,7 @@ impl Node {
             put_members(&mut state.pipelines, &saved["pipelines"]);
             put_members(&mut state.search_pipelines, &saved["search_pipelines"]);
             state.scripts = scripts.clone();
-            put_members(&mut state.policies, &saved["policies"]);
+            state.policies = policies.iter().map(|(name, policy)| (name.clone(), policy.to_json())).collect();
         })?;
         crate::node::life::open::apply_limits(&self.ledger, &settings);
         self.apply_segment_memory(&settings);

@@ -66,6 +66,7 @@ impl Node {
             )));
         }
         policy.modified_ms = now_ms;
+        policy.author = self.author()?;
         let _changing = self.changing.lock();
         let policies = self.snapshot_policies();
         match policies.get(id) {

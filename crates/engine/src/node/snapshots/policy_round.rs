@@ -93,7 +93,10 @@ impl Node {
 
     fn take_policy_snapshot(&self, id: &str, policy: &SnapshotPolicy, name: &str) -> Result<Value> {
         let request = SnapshotRequest::parse(&policy.request_body(id))?;
-        let running = self.begin_snapshot(&policy.repository, name, request, Some(id.to_owned()))?;
+        // A policy takes snapshots with the rights of the user who last put it.
+        let running = self.on_behalf_of(&policy.author, "cluster:admin/snapshot/create", || {
+            self.begin_snapshot(&policy.repository, name, request, Some(id.to_owned()))
+        })?;
         if let Some((_, uuid, _)) = self.snapshots.policies_running.lock().get_mut(id) {
             *uuid = running.uuid.clone();
         }

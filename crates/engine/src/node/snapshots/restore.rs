@@ -212,7 +212,7 @@ impl Node {
             aliases,
             open: true,
             rollover_info: body.rollover_info.clone(),
-            lifecycle: LifecycleState::from_json(&body.lifecycle),
+            lifecycle: LifecycleState::from_json(&body.lifecycle).with_author(self.author()?),
             version: 1,
             is_unfinished: false,
             damage: None,

@@ -230,7 +230,7 @@ fn body_of(index: &IndexMetadata) -> IndexBody {
         mappings: (*index.mappings).clone(),
         aliases: index.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect(),
         rollover_info: index.rollover_info.clone(),
-        lifecycle: index.lifecycle.to_json(),
+        lifecycle: index.lifecycle.clone().with_author(serde_json::Value::Null).to_json(),
     }
 }
 

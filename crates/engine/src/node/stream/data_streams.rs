@@ -17,6 +17,7 @@ use crate::catalog::names::index_not_found;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::environment::format_utc_millis;
 use crate::node::Node;
+use crate::node::kept_state::security::check_is_on_indices;
 use crate::settings::TimeBounds;
 use crate::shard::Shard;
 
@@ -110,6 +111,7 @@ impl Node {
         self.change_catalog(|catalog| {
             let mut next = catalog.clone();
             for stream in catalog.resolve_data_streams(expression, options)? {
+                check_is_on_indices(&stream.name)?;
                 next.data_streams.remove(&stream.name);
                 for index in stream.indices.iter().filter_map(|name| catalog.indices.get(name)) {
                     self.check_delete_block(index)?;

@@ -71,6 +71,7 @@ impl Node {
     fn check_write(&self, access: &Access, step: &Step<'_>) -> Result<()> {
         let catalog = self.catalog.load();
         let name = &*catalog.resolve_date_math(step.index())?;
+        access.check_is_on_indices(name)?;
         catalog.check_may_touch(name)?;
         let (action, is_update) = match step.operation.kind {
             OperationKind::Index => ("indices:data/write/index:op_type/index", false),

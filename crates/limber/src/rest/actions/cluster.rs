@@ -133,7 +133,7 @@ pub(super) const ROWS: &[Row] = &[
     ("GET", "/_transform/{id}", "cluster:monitor/transform/get"),
     ("PUT", "/_transform/{id}", "cluster:admin/transform/put"),
     ("DELETE", "/_transform/{id}", "cluster:admin/transform/delete"),
-    ("GET POST", "/_transform/_preview", "indices:data/read/search"),
+    ("GET POST", "/_transform/_preview", "cluster:admin/transform/preview"),
     ("GET POST", "/_transform/{id}/_preview", "cluster:admin/transform/preview"),
     ("POST", "/_transform/{id}/_start", "cluster:admin/transform/start"),
     ("POST", "/_transform/{id}/_stop", "cluster:admin/transform/stop"),

@@ -77,6 +77,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         version_type: destination.version_type,
         routing: destination.routing.unwrap_or_default(),
         require_alias,
+        is_own: false,
     });
     let search = SearchRequest { size: Some(search.size.unwrap_or(BATCH_SIZE)), ..search };
     let remote = match remote {

@@ -90,7 +90,7 @@ impl Request for Nested {
     }
 
     fn scope(&self, _: &Aggregation, shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
-        Ok(Some(shard.within(&self.object(shard))))
+        shard.within(&self.object(shard)).map(Some)
     }
 }
 
@@ -140,7 +140,7 @@ impl Request for ReverseNested {
         let current = &scope.nested.path;
         let is_around = current.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('.'));
         match shard.mapping.nested(path) {
-            Some(nested) if is_around => Ok(Some(shard.within(nested))),
+            Some(nested) if is_around => shard.within(nested).map(Some),
             _ => Err(RequestError::illegal_argument(format!(
                 "Reverse nested path [{path}] is not a parent of the current nested scope [{current}]"
             ))

@@ -121,7 +121,7 @@ impl QueryNode for NestedQuery {
             }
             return Err(no_nested_object(binder.shard(), &self.path).into());
         };
-        let shard = binder.shard().within(nested);
+        let shard = binder.shard().within(nested)?;
         let mut query = binder.inside(&shard).query(&self.query, boost)?;
         crate::query::runtime::attach(&mut query, &shard)?;
         let inner_hits = self.inner_hits.clone().map(|request| NestedHits {
