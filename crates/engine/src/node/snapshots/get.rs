@@ -172,7 +172,9 @@ impl Node {
         let shown: Vec<Value> =
             page.iter().map(|one| self.show_found(one, query.verbose, &detail)).collect::<Result<_>>()?;
         let remaining = total.saturating_sub(end.max(skipped));
-        let mut body = json!({"snapshots": shown, "total": total, "remaining": remaining});
+        let mut body = json!({"snapshots": null, "total": total, "remaining": remaining});
+        // The macro would copy them.
+        body["snapshots"] = Value::Array(shown);
         if let (Some(last), true) = (page.last(), remaining > 0) {
             body["next"] = cursor(last, by).into();
         }
