@@ -181,7 +181,11 @@ mod tests {
                     let within = (expected <= bound).then_some(expected);
                     assert_eq!(edit_distance_within(&left, &right, bound), within, "{left} {right} {bound}");
                 }
-                assert_eq!(is_similar(&left, &right, 0.5), similarity(&left, &right) >= 0.5, "{left} {right}");
+                assert_eq!(
+                    is_similar(&left, &right, 0.5),
+                    similarity(&left, &right) >= 0.5,
+                    "{left} {right}"
+                );
             }
         }
         assert_eq!(edit_distance(&"a".repeat(257), "a"), None);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use limber_mapping::tree_bytes;
-use limber_store::{Charge, Ledger};
 use limber_store::repository::{Blobs, too_large};
 use limber_store::sync::Mutex;
+use limber_store::{Charge, Ledger};
 use limber_work as work;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -178,12 +178,10 @@ impl Repository {
                 Err(concurrent_modification(&self.name, why))
             }
             // The write never arrived, or other writers have already replaced it.
-            (Ok(None), failure) => {
-                self.check_is_built_upon(name, write).map_err(|stale| match failure {
-                    Some(failure) => storage_error(&self.name, &failure),
-                    None => stale,
-                })
-            }
+            (Ok(None), failure) => self.check_is_built_upon(name, write).map_err(|stale| match failure {
+                Some(failure) => storage_error(&self.name, &failure),
+                None => stale,
+            }),
             (Err(_), Some(failure)) => Err(storage_error(&self.name, &failure)),
             (Err(error), None) => Err(error),
         }

@@ -211,7 +211,7 @@ impl Node {
             });
         // A snapshot that is just ending is in both lists for a moment.
         let is_running = |entry: &Entry| running.iter().any(|one| one.uuid == entry.uuid);
-        let finished = root.snapshots.iter().filter(|one| chosen.takes(&one.name) && !is_running(one));
+        let finished = root.snapshots.into_iter().filter(|one| chosen.takes(&one.name) && !is_running(one));
         let finished = finished.map(|entry| Found {
             repository: repository.clone(),
             name: entry.name.clone(),
@@ -222,7 +222,7 @@ impl Node {
             failed_shard_count: entry.failed_shards,
             policy: entry.policy.clone(),
             state: entry.state.name(),
-            entry: Some(entry.clone()),
+            entry: Some(entry),
             running: None,
         });
         Ok(finished.chain(of_running).collect())

@@ -49,11 +49,7 @@ impl<'q> Words<'q> {
 ///
 /// # Errors
 /// There is not enough memory, or the request must end.
-pub(super) fn words_in<'q>(
-    parts: &[Part<'q>],
-    tokens: &Tokens,
-    words: &mut Words<'q>,
-) -> Result<Vec<Match>> {
+pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Words<'q>) -> Result<Vec<Match>> {
     let mut found = Vec::new();
     for (part, one) in parts.iter().enumerate() {
         match one {
