@@ -25,10 +25,10 @@ def span(words, slop):
 CASES = [
     marked("spans", lambda: span("abcdefgh", 100_000)),
     marked("spans_in_fragments", lambda: span("abcdefgh", 100_000), fragmenter="span"),
-    marked("many_spans", lambda: {"bool": {"should": [span("ab", n) for n in range(100)]}}),
+    marked("many_spans", lambda: {"bool": {"should": [span("ab", n) for n in range(50)]}}),
     marked("sloppy", lambda: phrase("a b", 100_000)),
     marked("sloppy_words", lambda: phrase("h g f e d c b a " * 3)),
     marked("sloppy_unified", lambda: phrase("h g f e d c b a " * 3), "unified", number_of_fragments=0),
-    marked("sloppy_repeats_unified", lambda: phrase("a " * 60), "unified", number_of_fragments=0),
+    marked("sloppy_repeats_unified", lambda: phrase("a " * 30), "unified", number_of_fragments=0),
     marked("exact_repeats_unified", lambda: {"match_phrase": {"t": "a b c d e f g h " * 100}}, "unified", require_field_match=False),
 ]

@@ -122,10 +122,10 @@ CASES = [
     evil("snapshots_many", "root", snapshots(100_000)),
     evil("metadata_wide", "snapshot", member("metadata", wide(b"[]", 12_000_000))),
     evil("metadata_objects", "snapshot", member("metadata", wide(b'{"":0}', 8_000_000))),
-    evil("metadata_at_limit", "snapshot", member("metadata", wide(b"[]", 1_200_000))),
+    evil("metadata_at_limit", "snapshot", member("metadata", wide(b"[]", 600_000))),
     evil("global_state_wide", "snapshot", member("global_state", lambda: b'{"settings":' + wide(b"[]", 12_000_000)() + b"}")),
     evil("settings_wide", "meta", member("settings", lambda: b'{"a":' + wide(b"[]", 12_000_000)() + b"}")),
-    evil("settings_at_limit", "meta", member("settings", lambda: b'{"a":' + wide(b"[]", 1_000_000)() + b"}")),
+    evil("settings_at_limit", "meta", member("settings", lambda: b'{"a":' + wide(b"[]", 600_000)() + b"}")),
     evil("mappings_wide", "meta", member("mappings", lambda: b'{"properties":{' + b",".join(b'"f%d":{"type":"text"}' % n for n in range(500_000)) + b"}}")),
     evil("mappings_at_limit", "meta", member("mappings", lambda: b'{"properties":{' + b",".join(b'"f%d":{"type":"text"}' % n for n in range(150_000)) + b"}}")),
 ]

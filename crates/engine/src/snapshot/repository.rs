@@ -80,9 +80,8 @@ impl Repository {
         grow(tree_bytes(&json))?;
         let value = serde_json::from_slice(&json).map_err(|error| damaged(error.to_string()))?;
         drop(json);
-        // The request takes over what the value really takes before the charge is given back.
-        work::check_beyond_deadline()?;
         drop(charge);
+        // From here on the value counts among what the request holds.
         work::check_beyond_deadline()?;
         Ok(value)
     }

@@ -279,6 +279,8 @@ mod tests {
             "[host] must not contain credentials, which [username] and [password] are for",
         );
         check("ht tp://user:secret@example.com:9200", &wrong("ht tp://<<>>@example.com:9200"));
+        let long = format!("http://{}:9200", "a".repeat(254));
+        check(&long, "the name of [host] may have at most [253] characters");
     }
 
     #[test]
