@@ -233,13 +233,13 @@ mod tests {
         assert_eq!((count(0), count(3)), (499_999, 500_000));
     }
 
-    /// The words that other slots took lie next to each other. Looking at each of them would take 4 * 10^10
+    /// The words that other slots took lie next to each other. Looking at each of them would take 10^9
     /// steps.
     #[test]
     fn taken_words_are_passed_at_once() {
-        let tokens = tokens(&("a".repeat(20_000) + &"b".repeat(20_000)));
-        let words = "b".to_owned() + &"a".repeat(2_000);
+        let tokens = tokens(&("a".repeat(2_000) + &"b".repeat(2_000)));
+        let words = "b".to_owned() + &"a".repeat(1_000);
         let slots: Vec<_> = phrase(&words).into_iter().map(|(_, terms)| (0, terms)).collect();
-        assert_eq!(phrases_in(&slots, u32::MAX, &tokens).expect("phrases").len(), 20_000);
+        assert_eq!(phrases_in(&slots, u32::MAX, &tokens).expect("phrases").len(), 2_000);
     }
 }
