@@ -3,9 +3,12 @@
 //!
 //! Source: Elasticsearch's documentation of `_query_rules` and of the `rule` query.
 
+use std::borrow::Cow;
+
 use limber_mapping::{ObjectParser, RequestError};
 use limber_search::RuledDocuments;
-use limber_text::likeness::similarity;
+use limber_text::likeness::is_similar;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
@@ -17,6 +20,10 @@ pub(crate) const SETS_MAX: usize = 1_000;
 /// Maximum number of documents of one rule, and of its criteria.
 const DOCUMENTS_MAX: usize = 100;
 const CRITERIA_MAX: usize = 100;
+/// Maximum number of values that a request compares with criteria, and of the bytes of each (those of a
+/// keyword): every value is compared with every value of up to 1,000 rules.
+const COMPARED_VALUES_MAX: usize = 1_000;
+const COMPARED_BYTES_MAX: usize = 32_766;
 /// Words at least this similar match `fuzzy`.
 const LIKENESS_MIN: f64 = 0.5;
 
@@ -171,24 +178,25 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// Returns a single value as a string; `None` for objects, arrays and null.
-fn shown(value: &Value) -> Option<String> {
+fn shown(value: &Value) -> Option<Cow<'_, str>> {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::String(text) => Some(text.into()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string().into()),
         _ => None,
     }
 }
 
 fn fits(kind: &str, said: &Value, wanted: &Value) -> bool {
-    let numbers = number(said).zip(number(wanted));
-    let compared = |holds: fn(f64, f64) -> bool| numbers.is_some_and(|(said, wanted)| holds(said, wanted));
-    let (Some(said_text), Some(wanted)) = (shown(said), shown(wanted)) else { return false };
+    let compared = |holds: fn(f64, f64) -> bool| {
+        number(said).zip(number(wanted)).is_some_and(|(said, wanted)| holds(said, wanted))
+    };
+    let (Some(said_text), Some(wanted_text)) = (shown(said), shown(wanted)) else { return false };
     match kind {
-        "exact" => said_text == wanted || compared(|said, wanted| said == wanted),
-        "fuzzy" | "exact_fuzzy" => similarity(&said_text, &wanted) >= LIKENESS_MIN,
-        "prefix" => said_text.starts_with(&wanted),
-        "suffix" => said_text.ends_with(&wanted),
-        "contains" => said_text.contains(&wanted),
+        "exact" => said_text == wanted_text || compared(|said, wanted| said == wanted),
+        "fuzzy" | "exact_fuzzy" => is_similar(&said_text, &wanted_text, LIKENESS_MIN),
+        "prefix" => said_text.starts_with(&*wanted_text),
+        "suffix" => said_text.ends_with(&*wanted_text),
+        "contains" => said_text.contains(&*wanted_text),
         "gt" => compared(|said, wanted| said > wanted),
         "gte" => compared(|said, wanted| said >= wanted),
         "lt" => compared(|said, wanted| said < wanted),
@@ -197,31 +205,76 @@ fn fits(kind: &str, said: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Whether all criteria of a rule match the search's match criteria.
-fn holds(rule: &Value, said: &Map<String, Value>) -> bool {
-    let holds_one = |criterion: &Value| {
-        let kind = criterion["type"].as_str().unwrap_or_default();
-        if kind == "always" {
-            return true;
-        }
-        let own = criterion["metadata"].as_str().and_then(|name| said.get(name));
-        let wanted = criterion["values"].as_array().map_or(&[][..], Vec::as_slice);
-        own.is_some_and(|own| match own {
-            Value::Array(several) => {
-                several.iter().any(|own| wanted.iter().any(|wanted| fits(kind, own, wanted)))
-            }
-            own => wanted.iter().any(|wanted| fits(kind, own, wanted)),
-        })
-    };
-    rule["criteria"].as_array().is_some_and(|criteria| criteria.iter().all(holds_one))
+/// Returns the values under one name.
+fn values(said: &Value) -> &[Value] {
+    match said {
+        Value::Array(several) => several,
+        one => std::slice::from_ref(one),
+    }
 }
 
-/// Returns the matching rules of a ruleset, ordered by priority.
-pub(crate) fn matching<'r>(rules: &'r [Value], said: &Map<String, Value>) -> Vec<&'r Value> {
-    let mut found: Vec<&Value> = rules.iter().filter(|rule| holds(rule, said)).collect();
+/// Whether one of the search's values matches this criterion.
+fn holds_one(criterion: &Value, said: &Map<String, Value>) -> Result<bool> {
+    let kind = criterion["type"].as_str().unwrap_or_default();
+    if kind == "always" {
+        return Ok(true);
+    }
+    let Some(own) = criterion["metadata"].as_str().and_then(|name| said.get(name)) else { return Ok(false) };
+    for own in values(own) {
+        for wanted in criterion["values"].as_array().into_iter().flatten() {
+            work::check()?;
+            if fits(kind, own, wanted) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether all criteria of a rule match the search's match criteria.
+fn holds(rule: &Value, said: &Map<String, Value>) -> Result<bool> {
+    let criteria = rule["criteria"].as_array().map_or(&[][..], Vec::as_slice);
+    for criterion in criteria {
+        if !holds_one(criterion, said)? {
+            return Ok(false);
+        }
+    }
+    Ok(rule["criteria"].is_array())
+}
+
+/// Checks the number and the lengths of a request's match criteria.
+pub(crate) fn check_compared(said: &Map<String, Value>) -> Result<()> {
+    let count: usize = said.values().map(|said| values(said).len()).sum();
+    if count > COMPARED_VALUES_MAX {
+        let reason =
+            format!("[match_criteria] may have at most {COMPARED_VALUES_MAX} values, but has {count}");
+        return Err(illegal(reason));
+    }
+    for (name, said) in said {
+        let length = |value: &Value| value.as_str().map_or(0, str::len);
+        if let Some(length) = values(said).iter().map(length).find(|length| *length > COMPARED_BYTES_MAX) {
+            let name: String = name.chars().take(100).collect();
+            return Err(illegal(format!(
+                "a value of [{name}] in [match_criteria] may have at most {COMPARED_BYTES_MAX} bytes, but has {length}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the matching rules of a ruleset, ordered by priority. Ends when the request must end, which may
+/// be long before: each of up to 10^7 values of a ruleset is compared with each value of the request.
+pub(crate) fn matching<'r>(rules: &'r [Value], said: &Map<String, Value>) -> Result<Vec<&'r Value>> {
+    let mut found = Vec::new();
+    for rule in rules {
+        work::check()?;
+        if holds(rule, said)? {
+            found.push(rule);
+        }
+    }
     // The sort is stable. Rules without a priority come last, in their order.
-    found.sort_by_key(|rule| rule["priority"].as_i64().unwrap_or(i64::MAX));
-    found
+    found.sort_by_key(|rule: &&Value| rule["priority"].as_i64().unwrap_or(i64::MAX));
+    Ok(found)
 }
 
 /// Adds the documents that a rule pins or excludes.
@@ -278,6 +331,32 @@ mod tests {
         ] {
             assert_eq!(fits(kind, &said, &wanted), expected, "{kind} {said} {wanted}");
         }
+    }
+
+    #[test]
+    fn a_request_compares_a_limited_number_of_values_of_limited_length() {
+        let check = |said: Value| check_compared(said.as_object().expect("an object"));
+        assert!(check(json!({"q": vec!["a"; 999], "r": "x".repeat(32_766)})).is_ok());
+        let reason = |said: Value| check(said).expect_err("refused").reason;
+        assert_eq!(
+            reason(json!({"q": vec!["a"; 1_000], "r": 1})),
+            "[match_criteria] may have at most 1000 values, but has 1001"
+        );
+        assert_eq!(
+            reason(json!({"q": ["x".repeat(32_767)]})),
+            "a value of [q] in [match_criteria] may have at most 32766 bytes, but has 32767"
+        );
+    }
+
+    #[test]
+    fn comparing_ends_with_the_request() {
+        let rule = json!({"criteria": [{"type": "fuzzy", "metadata": "q", "values": ["a".repeat(250)]}]});
+        let said = json!({"q": ["b".repeat(250)]});
+        let said = said.as_object().expect("an object");
+        assert_eq!(matching(std::slice::from_ref(&rule), said).map(|found| found.len()).ok(), Some(0));
+        let ended = work::Work { deadline: Some(std::time::Instant::now()), ..work::Work::default() };
+        let _entered = ended.enter();
+        assert!(matching(&[rule], said).is_err());
     }
 
     #[test]

@@ -388,9 +388,13 @@ impl Blobs for Interrupted {
         self.blobs.put_if_absent(name, bytes)
     }
 
-    fn get(&self, name: &str, bytes_max: u64) -> limber_store::Result<Vec<u8>> {
+    fn get_if(
+        &self,
+        name: &str,
+        admits: &mut dyn FnMut(u64) -> limber_store::Result<()>,
+    ) -> limber_store::Result<Vec<u8>> {
         self.call();
-        self.blobs.get(name, bytes_max)
+        self.blobs.get_if(name, admits)
     }
 
     fn list(&self, folder: &str) -> limber_store::Result<Vec<Blob>> {

@@ -159,8 +159,8 @@ pub struct SearchResponse {
     pub suggest: Option<Value>,
     /// The object `profile` of the answer.
     pub profile: Option<Value>,
-    /// What each processor of a verbose search pipeline did.
-    pub processor_results: Option<Value>,
+    /// What each processor of a verbose search pipeline did, as JSON.
+    pub processor_results: Option<String>,
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
     /// The charges for the memory of the answer, kept until it was written.
@@ -259,7 +259,8 @@ impl SearchResponse {
         }
         if let Some(results) = &self.processor_results {
             key(out, "processor_results");
-            write_checked(out, results)?;
+            work::check_growth(out.len(), out.capacity(), results.len())?;
+            out.extend_from_slice(results.as_bytes());
         }
         out.push(b'}');
         Ok(())
@@ -287,7 +288,11 @@ impl SearchHit {
         tree(&text)
     }
 
-    fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) -> Result<()> {
+    /// Appends the hit as JSON.
+    ///
+    /// # Errors
+    /// As [`SearchHit::to_json`].
+    pub fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) -> Result<()> {
         work::check_beyond_deadline()?;
         out.push(b'{');
         if self.explanation.is_some() {

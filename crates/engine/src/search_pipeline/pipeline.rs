@@ -93,8 +93,8 @@ impl SearchPipeline {
             if outcome.is_ok() {
                 step.processor.show(request, verbose.body_mut());
             }
-            let output = Value::Object(verbose.body().clone());
-            verbose.add(&step.named, took, input, outcome.as_ref().map(|()| output));
+            let output = verbose.body().json()?;
+            verbose.add(&step.named, took, &input, outcome.as_ref().map(|()| &*output))?;
             unless_it_ends_the_request(outcome)?;
         }
         Ok(())
@@ -121,10 +121,10 @@ impl SearchPipeline {
                 step.judge(outcome)?;
                 continue;
             };
-            verbose.add(&step.named, took, input, outcome.as_ref().map(|()| output));
+            verbose.add(&step.named, took, &input, outcome.as_ref().map(|()| &*output))?;
             unless_it_ends_the_request(outcome)?;
         }
-        let (charge, results) = run.finish();
+        let (charge, results) = run.finish()?;
         response.charges.push(Arc::new(charge));
         response.processor_results = results;
         Ok(())

@@ -35,31 +35,23 @@ impl PipelineRun {
     }
 
     /// Begins to note what the processors do. `body` is the search as the user sent it.
-    pub(crate) fn be_verbose(&mut self, body: &Value) {
-        self.verbose = Some(Verbose::new(body));
+    pub(crate) fn be_verbose(&mut self, body: &Value) -> Result<()> {
+        self.verbose = Some(Verbose::new(body)?);
+        Ok(())
     }
 
     pub(super) fn verbose(&mut self) -> Option<&mut Verbose> {
         self.verbose.as_mut()
     }
 
-    /// Returns the search that a verbose pipeline shows as the input of the next processor, and charges it
-    /// and what becomes of it.
-    pub(super) fn shown_body(&mut self) -> Result<Option<Value>> {
-        let Some(verbose) = &self.verbose else { return Ok(None) };
-        let shown = Value::Object(verbose.body().clone());
-        self.grow(0, 2 * text_bytes(&shown))?;
-        Ok(Some(shown))
+    /// Returns the search that a verbose pipeline shows as the input of the next processor, as JSON.
+    pub(super) fn shown_body(&self) -> Result<Option<String>> {
+        self.verbose.as_ref().map(|verbose| verbose.body().json()).transpose()
     }
 
-    /// Returns the hits as a verbose pipeline shows them, and charges them.
-    pub(super) fn shown_hits(&mut self, response: &SearchResponse) -> Result<Option<Value>> {
-        if self.verbose.is_none() {
-            return Ok(None);
-        }
-        let shown = shown(&response.hits)?;
-        self.grow(0, text_bytes(&shown))?;
-        Ok(Some(shown))
+    /// Returns the hits as a verbose pipeline shows them, as JSON.
+    pub(super) fn shown_hits(&self, response: &SearchResponse) -> Result<Option<String>> {
+        self.verbose.as_ref().map(|_| shown(&response.hits)).transpose()
     }
 
     pub(super) fn keep_size(&mut self, key: &str, size: u32) {
@@ -71,9 +63,9 @@ impl PipelineRun {
     }
 
     /// Returns the charge for what was added, which must be held as long as the response, and what a verbose
-    /// pipeline shows.
-    pub(super) fn finish(self) -> (Charge, Option<Value>) {
-        (self.charge, self.verbose.map(Verbose::into_results))
+    /// pipeline shows, as JSON.
+    pub(super) fn finish(self) -> Result<(Charge, Option<String>)> {
+        Ok((self.charge, self.verbose.map(Verbose::into_results).transpose()?))
     }
 
     fn grow(&mut self, before: usize, after: usize) -> Result<()> {
@@ -115,6 +107,8 @@ impl PipelineRun {
         limber_mapping::claim_parsed(&source)?;
         let Ok(Value::Object(mut members)) = limber_mapping::parse_source(&source) else { return Ok(source) };
         change(hit, Shown::Source(&mut members))?;
+        // The text grows by doubling.
+        work::claim(2 * size_of(&members) as u64)?;
         // Serializing a JSON tree cannot fail.
         let changed = serde_json::to_vec(&members).unwrap_or_default();
         self.grow(source.len(), changed.len())?;

@@ -30,7 +30,6 @@
 use std::collections::BTreeMap;
 
 use limber_codec::checksum::crc32;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -285,14 +284,20 @@ pub(crate) fn json_bytes(blob: &[u8]) -> Result<u64, String> {
     }
 }
 
-/// Decodes the value in a blob after verifying it.
-pub(crate) fn unseal<T: DeserializeOwned>(blob: &[u8]) -> Result<T, String> {
-    let json_bytes = json_bytes(blob)?;
-    let body = &blob[HEADER_BYTES..];
-    let parse = |json: &[u8]| serde_json::from_slice(json).map_err(|error| error.to_string());
-    match number(blob, 12, 4) {
-        0 => parse(body),
-        1 => parse(&zstd::bulk::decompress(body, json_bytes as usize).map_err(|error| error.to_string())?),
+/// Returns the JSON in a blob after verifying it.
+pub(crate) fn json_of(mut blob: Vec<u8>) -> Result<Vec<u8>, String> {
+    let json_bytes = json_bytes(&blob)?;
+    match number(&blob, 12, 4) {
+        // A body of which the header says less than there is was not charged.
+        0 if (blob.len() - HEADER_BYTES) as u64 != json_bytes => {
+            Err(format!("it holds [{}] bytes of JSON instead of [{json_bytes}]", blob.len() - HEADER_BYTES))
+        }
+        0 => {
+            blob.drain(..HEADER_BYTES);
+            Ok(blob)
+        }
+        1 => zstd::bulk::decompress(&blob[HEADER_BYTES..], json_bytes as usize)
+            .map_err(|error| error.to_string()),
         other => Err(format!("it is compressed in the unknown way [{other}]")),
     }
 }
@@ -304,7 +309,13 @@ fn number(bytes: &[u8], offset: usize, len: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use serde::de::DeserializeOwned;
+
     use super::*;
+
+    fn unseal<T: DeserializeOwned>(blob: &[u8]) -> Result<T, String> {
+        serde_json::from_slice(&json_of(blob.to_vec())?).map_err(|error| error.to_string())
+    }
 
     fn root() -> Root {
         let lineage = vec!["w".into()];

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use limber_store::Ledger;
-use limber_store::repository::Blobs;
+use limber_mapping::tree_bytes;
+use limber_store::repository::{Blobs, too_large};
 use limber_store::sync::Mutex;
+use limber_store::{Charge, Ledger};
+use limber_work as work;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::definition::Opened;
 use super::errors::{concurrent_modification, repository_error, storage_error, verification_error};
 use super::format::{
-    GENERATIONS, JSON_BYTES_MAX, LINEAGE_MAX, Root, VERIFY, generation_name, generation_of, json_bytes, seal,
-    unseal,
+    GENERATIONS, JSON_BYTES_MAX, LINEAGE_MAX, Root, VERIFY, generation_name, generation_of, json_bytes,
+    json_of, seal,
 };
 use crate::api::Result;
 use crate::environment::Environment;
 
-/// Memory of a parsed value as a multiple of its JSON.
-const PARSED_FACTOR: u64 = 3;
 /// How often a reader tries again if the root it found was replaced before it could be read.
 const READ_TRIES: u32 = 10;
 
@@ -42,21 +42,48 @@ impl Repository {
         &*self.opened.blobs
     }
 
-    /// Reads and verifies a metadata blob.
+    /// Reads and verifies a metadata blob. Anybody with access to the storage may have written it.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        let blob = self.blobs().get(name, JSON_BYTES_MAX).map_err(|error| match error.is_not_found() {
-            true => repository_error(&self.name, format!("[{name}] is missing")),
-            false => storage_error(&self.name, &error),
-        })?;
-        self.parse(name, &blob)
+        let (blob, charge) = self.blob(name)?.ok_or_else(|| self.missing(name))?;
+        self.parse(name, blob, charge)
     }
 
-    fn parse<T: DeserializeOwned>(&self, name: &str, blob: &[u8]) -> Result<T> {
-        let bytes = json_bytes(blob).map_err(|why| self.damaged(name, &why))?;
-        let charged = (bytes * PARSED_FACTOR).saturating_add(blob.len() as u64);
-        let charge = self.ledger.request.charge(charged, "snapshot metadata");
-        let _charge = charge.map_err(|error| storage_error(&self.name, &error))?;
-        unseal(blob).map_err(|why| self.damaged(name, &why))
+    /// Reads a blob, whose memory is charged before it is allocated; `None` if it does not exist.
+    fn blob(&self, name: &str) -> Result<Option<(Vec<u8>, Charge)>> {
+        let failed = |error: limber_store::Error| storage_error(&self.name, &error);
+        let mut charge = self.ledger.request.charge(0, "snapshot metadata").map_err(failed)?;
+        let read = self.blobs().get_if(name, &mut |bytes| match bytes > JSON_BYTES_MAX {
+            true => Err(too_large(self.blobs().place(), name, bytes, JSON_BYTES_MAX)),
+            false => charge.grow(bytes, "snapshot metadata"),
+        });
+        match read {
+            Ok(blob) => Ok(Some((blob, charge))),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn missing(&self, name: &str) -> limber_mapping::RequestError {
+        repository_error(&self.name, format!("[{name}] is missing"))
+    }
+
+    /// Parses a blob. Its JSON and the tree of it are charged before they are allocated: the tree may take
+    /// fifty times as much as the text. The value stays with the request, which measures it.
+    fn parse<T: DeserializeOwned>(&self, name: &str, blob: Vec<u8>, mut charge: Charge) -> Result<T> {
+        let damaged = |why: String| self.damaged(name, &why);
+        let mut grow = |bytes: u64| {
+            let grown = charge.grow(bytes, "snapshot metadata");
+            grown.map_err(|error| storage_error(&self.name, &error))
+        };
+        grow(json_bytes(&blob).map_err(damaged)?)?;
+        let json = json_of(blob).map_err(damaged)?;
+        grow(tree_bytes(&json))?;
+        let value = serde_json::from_slice(&json).map_err(|error| damaged(error.to_string()))?;
+        drop(json);
+        drop(charge);
+        // From here on the value counts among what the request holds.
+        work::check_beyond_deadline()?;
+        Ok(value)
     }
 
     fn damaged(&self, name: &str, why: &str) -> limber_mapping::RequestError {
@@ -83,12 +110,9 @@ impl Repository {
         for _ in 0..READ_TRIES {
             let Some(newest) = self.generations()?.into_iter().max() else { return Ok(Root::default()) };
             let name = generation_name(newest);
-            let root: Root = match self.blobs().get(&name, JSON_BYTES_MAX) {
-                Ok(blob) => self.parse(&name, &blob)?,
-                // The root was replaced since it was listed.
-                Err(error) if error.is_not_found() => continue,
-                Err(error) => return Err(storage_error(&self.name, &error)),
-            };
+            // None: the root was replaced since it was listed.
+            let Some((blob, charge)) = self.blob(&name)? else { continue };
+            let root: Root = self.parse(&name, blob, charge)?;
             if root.generation != newest {
                 return Err(
                     self.damaged(&name, &format!("it says that it is generation [{}]", root.generation))
@@ -143,23 +167,22 @@ impl Repository {
         write: &str,
         failure: Option<limber_store::Error>,
     ) -> Result<()> {
-        match (self.blobs().get(name, JSON_BYTES_MAX), failure) {
-            (Ok(found), _) if found == ours => Ok(()),
-            (Ok(found), _) => {
-                let root = self.parse::<Root>(name, &found);
+        match (self.blob(name), failure) {
+            (Ok(Some((found, _))), _) if found == ours => Ok(()),
+            (Ok(Some((found, charge))), _) => {
+                let root = self.parse::<Root>(name, found, charge);
                 let writer = root.map_or_else(|_| "another".into(), |root| root.writer);
                 let why =
                     format!("[{name}] was written by node [{writer}]; nothing of this operation counts");
                 Err(concurrent_modification(&self.name, why))
             }
             // The write never arrived, or other writers have already replaced it.
-            (Err(error), failure) if error.is_not_found() => {
-                self.check_is_built_upon(name, write).map_err(|stale| match failure {
-                    Some(failure) => storage_error(&self.name, &failure),
-                    None => stale,
-                })
-            }
-            (Err(error), failure) => Err(storage_error(&self.name, &failure.unwrap_or(error))),
+            (Ok(None), failure) => self.check_is_built_upon(name, write).map_err(|stale| match failure {
+                Some(failure) => storage_error(&self.name, &failure),
+                None => stale,
+            }),
+            (Err(_), Some(failure)) => Err(storage_error(&self.name, &failure)),
+            (Err(error), None) => Err(error),
         }
     }
 

@@ -148,6 +148,9 @@ impl fmt::Debug for RemoteHost {
     }
 }
 
+/// Longest name of a host in the DNS (RFC 1035). A longer one would be looked up in vain.
+const HOST_BYTES_MAX: usize = 253;
+
 fn parse_url(given: &str) -> Result<RemoteHost> {
     let wrong = || {
         // Credentials are not allowed in the URL, but users write them anyway.
@@ -170,6 +173,10 @@ fn parse_url(given: &str) -> Result<RemoteHost> {
         return Err(RequestError::illegal_argument(
             "[host] must not contain credentials, which [username] and [password] are for",
         ));
+    }
+    if authority.host().len() > HOST_BYTES_MAX {
+        let reason = format!("the name of [host] may have at most [{HOST_BYTES_MAX}] characters");
+        return Err(RequestError::illegal_argument(reason));
     }
     let (Some(port), "http" | "https", false) = (authority.port_u16(), scheme, authority.host().is_empty())
     else {
@@ -272,6 +279,8 @@ mod tests {
             "[host] must not contain credentials, which [username] and [password] are for",
         );
         check("ht tp://user:secret@example.com:9200", &wrong("ht tp://<<>>@example.com:9200"));
+        let long = format!("http://{}:9200", "a".repeat(254));
+        check(&long, "the name of [host] may have at most [253] characters");
     }
 
     #[test]

@@ -25,8 +25,27 @@ pub(crate) struct ShardHits {
     pub profile: Option<ShardProfile>,
 }
 
+impl ShardHits {
+    /// Returns the answer of a shard that had no time to search.
+    pub fn timed_out(sorts: Vec<BoundSort>, profiles: bool) -> ShardHits {
+        ShardHits {
+            hits: Vec::new(),
+            sorts,
+            total: 0,
+            is_lower_bound: false,
+            max_score: f32::NEG_INFINITY,
+            timed_out: true,
+            terminated_early: false,
+            query: BoundQuery::nothing("Time exceeded"),
+            post_filter: None,
+            rescores: Vec::new(),
+            profile: profiles.then(ShardProfile::default),
+        }
+    }
+}
+
 /// The cost of the query phase of one shard.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ShardProfile {
     /// The query and its sub-queries.
     pub queries: Vec<Arc<QueryTimes>>,

@@ -9,7 +9,7 @@ use super::sink::Sink;
 use super::top::Top;
 use crate::collect::{BoundSort, MinCompetitive, Tie};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::shard::hits::{ShardHits, ShardProfile};
@@ -38,11 +38,25 @@ pub(crate) struct ShardRequest<'r> {
 pub(crate) fn search(
     shard: &ShardSnapshot,
     wanted: ShardRequest<'_>,
+    sink: Option<&mut dyn Sink>,
+    context: &SearchContext,
+) -> Result<ShardHits> {
+    let feeds_scores = sink.as_ref().is_some_and(|sink| sink.needs_scores());
+    match Plan::bind(shard, &wanted, feeds_scores, context) {
+        // Binding may take long too, for example to evaluate query rules.
+        Err(Error::TimedOut) => Ok(ShardHits::timed_out(wanted.sorts, context.profiles)),
+        plan => search_bound(shard, wanted, plan?, sink, context),
+    }
+}
+
+fn search_bound(
+    shard: &ShardSnapshot,
+    wanted: ShardRequest<'_>,
+    mut plan: Plan,
     mut sink: Option<&mut dyn Sink>,
     context: &SearchContext,
 ) -> Result<ShardHits> {
     let feeds_scores = sink.as_ref().is_some_and(|sink| sink.needs_scores());
-    let mut plan = Plan::bind(shard, &wanted, feeds_scores, context)?;
     let decided = plan.decide_min_score(&wanted, feeds_scores);
     let request = decided.as_ref().unwrap_or(wanted.request);
     let wanted = ShardRequest { request, ..wanted };

@@ -28,7 +28,18 @@ pub trait Blobs: Send + Sync {
     /// # Errors
     /// Fails with [`Error::is_not_found`] only if the blob certainly does not exist. Does not read a blob
     /// of more than `bytes_max` bytes.
-    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>>;
+    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>> {
+        self.get_if(name, &mut |bytes| match bytes > bytes_max {
+            true => Err(too_large(self.place(), name, bytes, bytes_max)),
+            false => Ok(()),
+        })
+    }
+
+    /// Returns the whole blob if `admits` accepts its length, which it is asked before memory is allocated.
+    ///
+    /// # Errors
+    /// As [`Blobs::get`]; the error of `admits`.
+    fn get_if(&self, name: &str, admits: &mut dyn FnMut(u64) -> Result<()>) -> Result<Vec<u8>>;
 
     /// Lists all blobs in a folder and the folders below it, in no order; none if it does not exist. An
     /// empty string means the whole repository.
@@ -59,7 +70,8 @@ pub(super) fn check_name(place: &str, name: &str) -> Result<()> {
     Err(Error::io("look up", place, why))
 }
 
-pub(super) fn too_large(place: &str, name: &str, bytes: u64, bytes_max: u64) -> Error {
+/// Makes the error for a blob that is larger than the reader allows.
+pub fn too_large(place: &str, name: &str, bytes: u64, bytes_max: u64) -> Error {
     let why = format!("the blob has {bytes} bytes, more than the {bytes_max} that it may have");
     Error::io("read", format!("{place}/{name}"), io::Error::new(io::ErrorKind::InvalidData, why))
 }

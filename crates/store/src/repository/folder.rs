@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::blobs::{Blob, Blobs, check_name, too_large};
+use super::blobs::{Blob, Blobs, check_name};
 use crate::{Error, Result};
 
 /// Why a location is refused.
@@ -185,7 +185,7 @@ impl Blobs for FolderBlobs {
         Ok(false)
     }
 
-    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>> {
+    fn get_if(&self, name: &str, admits: &mut dyn FnMut(u64) -> Result<()>) -> Result<Vec<u8>> {
         let (folders, last) = self.parts(name)?;
         let missing = || Error::io("open", format!("{}/{name}", self.place), io::ErrorKind::NotFound.into());
         let path = self.folder(&folders, false)?.ok_or_else(missing)?.join(last);
@@ -199,11 +199,10 @@ impl Blobs for FolderBlobs {
             let why = io::Error::new(io::ErrorKind::PermissionDenied, "it is not a file");
             return Err(Error::io("open", &path, why));
         }
-        if found.len() > bytes_max {
-            return Err(too_large(&self.place, name, found.len(), bytes_max));
-        }
+        admits(found.len())?;
         let mut bytes = Vec::with_capacity(found.len() as usize);
-        file.take(bytes_max).read_to_end(&mut bytes).map_err(|e| Error::io("read", &path, e))?;
+        // No more than was admitted, even if somebody extends the file.
+        file.take(found.len()).read_to_end(&mut bytes).map_err(|e| Error::io("read", &path, e))?;
         Ok(bytes)
     }
 

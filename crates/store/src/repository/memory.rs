@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::sync::Mutex;
 
-use super::blobs::{Blob, Blobs, check_name, too_large};
+use super::blobs::{Blob, Blobs, check_name};
 use crate::{Error, Result};
 
 /// How a call fails.
@@ -112,15 +112,13 @@ impl Blobs for MemoryBlobs {
         })
     }
 
-    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>> {
+    fn get_if(&self, name: &str, admits: &mut dyn FnMut(u64) -> Result<()>) -> Result<Vec<u8>> {
         check_name(self.place(), name)?;
         self.call(name, |blobs| {
             let missing = || Error::io("open", format!("memory/{name}"), io::ErrorKind::NotFound.into());
             let blob = blobs.get(name).ok_or_else(missing)?;
-            match blob.len() as u64 {
-                bytes if bytes > bytes_max => Err(too_large("memory", name, bytes, bytes_max)),
-                _ => Ok(blob.to_vec()),
-            }
+            admits(blob.len() as u64)?;
+            Ok(blob.to_vec())
         })
     }
 

@@ -13,7 +13,7 @@ mod folder;
 mod memory;
 mod s3;
 
-pub use blobs::{Blob, Blobs};
+pub use blobs::{Blob, Blobs, too_large};
 pub use folder::{FolderBlobs, LocationError};
 pub use memory::{BlobFault, MemoryBlobs};
 pub use s3::{S3Blobs, S3Place, Secret};

@@ -16,7 +16,7 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
-use super::blobs::{Blob, Blobs, check_name, too_large};
+use super::blobs::{Blob, Blobs, check_name};
 use crate::{Error, Result};
 
 /// A string that no message, log or response shows.
@@ -153,14 +153,12 @@ impl Blobs for S3Blobs {
         }
     }
 
-    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>> {
+    fn get_if(&self, name: &str, admits: &mut dyn FnMut(u64) -> Result<()>) -> Result<Vec<u8>> {
         let path = self.path(name)?;
         let read = async {
             let found =
                 self.store.get(&path).await.map_err(|error| failed("read", &self.place, name, &error))?;
-            if found.meta.size > bytes_max {
-                return Err(too_large(&self.place, name, found.meta.size, bytes_max));
-            }
+            admits(found.meta.size)?;
             found.bytes().await.map_err(|error| failed("read", &self.place, name, &error))
         };
         Ok(runtime()?.block_on(read)?.to_vec())

@@ -2,6 +2,7 @@
 //! over `String.split`.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::super::document::IngestDocument;
 use super::super::document::node::{Kind, Node};
@@ -42,6 +43,7 @@ impl Processor for Split {
             pieces(&text, self.preserve_trailing, |each| Ok(self.separator.find_each(&text, each)?))?;
         let list = document.add(Node::container(Kind::Array));
         for piece in pieces {
+            work::check()?;
             let piece = document.make_string(piece)?;
             document.append_child(list, "", piece)?;
         }

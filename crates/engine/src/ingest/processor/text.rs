@@ -6,6 +6,7 @@
 use std::fmt::Debug;
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::super::document::IngestDocument;
 use super::super::document::node::{Kind, Node, NodeId};
@@ -17,18 +18,31 @@ use super::{Flow, Processor};
 /// Splits `text` at delimiters like `String.split`: an empty match at the start does not count, and trailing
 /// empty pieces are dropped unless `keeps_trailing`. `find_each` calls its argument with the start and end of
 /// each delimiter.
+///
+/// # Errors
+/// Those of `find_each`; there is not enough memory, or the request must end.
 pub fn pieces(
     text: &str,
     keeps_trailing: bool,
     find_each: impl FnOnce(&mut dyn FnMut(usize, usize)) -> Result<(), RequestError>,
 ) -> Result<Vec<&str>, RequestError> {
     let (mut pieces, mut from) = (Vec::new(), 0);
+    let mut refusal = None;
     find_each(&mut |start, end| {
-        if end > 0 {
-            pieces.push(&text[from..start]);
-            from = end;
+        if end == 0 || refusal.is_some() {
+            return;
         }
+        if pieces.len() == pieces.capacity() {
+            // A text may consist of pieces of one byte. The list is copied to one of twice the size.
+            let bytes = (pieces.len() * size_of::<&str>()).saturating_mul(3);
+            refusal = work::claim(bytes as u64).err();
+        }
+        pieces.push(&text[from..start]);
+        from = end;
     })?;
+    if let Some(refusal) = refusal {
+        return Err(refusal.into());
+    }
     let is_whole = pieces.is_empty();
     pieces.push(&text[from..]);
     while !is_whole && !keeps_trailing && pieces.last().is_some_and(|piece| piece.is_empty()) {
@@ -88,6 +102,7 @@ impl<T: Make + 'static> TextProcessor<T> {
         let made = document.add(Node::container(Kind::Array));
         let values: Vec<NodeId> = document.children(list).collect();
         for value in values {
+            work::check()?;
             if document.node(value).kind != Kind::String {
                 return Err(RequestError::illegal_argument(format!(
                     "value [{}] of type [{}] in list field [{}] cannot be cast to [java.lang.String]",

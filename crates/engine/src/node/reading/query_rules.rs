@@ -111,8 +111,9 @@ impl Node {
 
     /// Carries out `POST _query_rules/{set}/_test`: returns the matching rules.
     pub fn test_query_rules(&self, name: &str, match_criteria: &Map<String, Value>) -> Result<Value> {
+        query_rules::check_compared(match_criteria)?;
         let rules = self.query_rules_of(name)?;
-        let matched: Vec<Value> = query_rules::matching(&rules, match_criteria)
+        let matched: Vec<Value> = query_rules::matching(&rules, match_criteria)?
             .into_iter()
             .map(|rule| json!({"ruleset_id": name, "rule_id": rule["rule_id"]}))
             .collect();
@@ -126,10 +127,11 @@ impl Node {
         sets: &[String],
         match_criteria: &Map<String, Value>,
     ) -> Result<RuledDocuments> {
+        query_rules::check_compared(match_criteria)?;
         let mut out = RuledDocuments::default();
         for name in sets {
             let rules = self.query_rules_of(name)?;
-            for rule in query_rules::matching(&rules, match_criteria) {
+            for rule in query_rules::matching(&rules, match_criteria)? {
                 query_rules::apply(rule, &mut out);
             }
         }

@@ -134,7 +134,7 @@ impl Node {
         let charge = self.ledger.request.charge(0, "<search pipeline>");
         let mut run = PipelineRun::new(charge.map_err(|error| crate::shard::store_error(&error))?);
         if let Some(body) = &request.shown_body {
-            run.be_verbose(body);
+            run.be_verbose(body)?;
         }
         let mut changed = request.clone();
         let metrics = id.map(|id| self.search_pipeline_stats.of(&id, pipeline.metrics()));

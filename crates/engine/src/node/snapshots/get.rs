@@ -172,7 +172,9 @@ impl Node {
         let shown: Vec<Value> =
             page.iter().map(|one| self.show_found(one, query.verbose, &detail)).collect::<Result<_>>()?;
         let remaining = total.saturating_sub(end.max(skipped));
-        let mut body = json!({"snapshots": shown, "total": total, "remaining": remaining});
+        let mut body = json!({"snapshots": null, "total": total, "remaining": remaining});
+        // The macro would copy them.
+        body["snapshots"] = Value::Array(shown);
         if let (Some(last), true) = (page.last(), remaining > 0) {
             body["next"] = cursor(last, by).into();
         }
@@ -209,7 +211,7 @@ impl Node {
             });
         // A snapshot that is just ending is in both lists for a moment.
         let is_running = |entry: &Entry| running.iter().any(|one| one.uuid == entry.uuid);
-        let finished = root.snapshots.iter().filter(|one| chosen.takes(&one.name) && !is_running(one));
+        let finished = root.snapshots.into_iter().filter(|one| chosen.takes(&one.name) && !is_running(one));
         let finished = finished.map(|entry| Found {
             repository: repository.clone(),
             name: entry.name.clone(),
@@ -220,7 +222,7 @@ impl Node {
             failed_shard_count: entry.failed_shards,
             policy: entry.policy.clone(),
             state: entry.state.name(),
-            entry: Some(entry.clone()),
+            entry: Some(entry),
             running: None,
         });
         Ok(finished.chain(of_running).collect())

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use limber_mapping::ErrorClass;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
@@ -32,7 +33,9 @@ impl Node {
         for name in names {
             let running = self.snapshots.running_in(&name);
             let Some(snapshots) = snapshots else {
-                shown.extend(running.iter().map(|one| status_of_running(one, self.now_millis())));
+                for one in &running {
+                    shown.push(status_of_running(one, self.now_millis())?);
+                }
                 continue;
             };
             let repository = self.repository(&name)?;
@@ -48,18 +51,21 @@ impl Node {
             }
             let wants_current = chosen.parts().iter().any(|part| part == "_current");
             let of_running = running.iter().filter(|one| wants_current || chosen.takes(&one.name));
-            shown.extend(of_running.map(|one| status_of_running(one, self.now_millis())));
+            for one in of_running {
+                shown.push(status_of_running(one, self.now_millis())?);
+            }
             let is_running = |entry: &&Entry| running.iter().any(|one| one.uuid == entry.uuid);
             for entry in root.snapshots.iter().filter(|one| chosen.takes(&one.name) && !is_running(one)) {
                 let body: SnapshotBody = repository.read(&snapshot_name(&entry.uuid))?;
-                shown.push(status_of(&name, entry, &body));
+                shown.push(status_of(&name, entry, &body)?);
             }
         }
-        Ok(json!({"snapshots": shown}))
+        // The macro would copy them.
+        Ok(Value::Object(Map::from_iter([("snapshots".to_owned(), Value::Array(shown))])))
     }
 }
 
-fn status_of_running(running: &Running, now_ms: u64) -> Value {
+fn status_of_running(running: &Running, now_ms: u64) -> Result<Value> {
     let head = json!({
         "snapshot": running.name,
         "repository": &*running.repository.name,
@@ -68,10 +74,12 @@ fn status_of_running(running: &Running, now_ms: u64) -> Value {
         "include_global_state": running.include_global_state,
     });
     let times = (running.start_ms, now_ms.saturating_sub(running.start_ms));
-    whole(head, &running.shards.lock(), times)
+    // The snapshot goes on while its state is shown.
+    let shards = running.shards.lock().clone();
+    whole(head, &shards, times)
 }
 
-fn status_of(repository: &str, entry: &Entry, body: &SnapshotBody) -> Value {
+fn status_of(repository: &str, entry: &Entry, body: &SnapshotBody) -> Result<Value> {
     let head = json!({
         "snapshot": entry.name,
         "repository": repository,
@@ -95,36 +103,33 @@ fn status_of(repository: &str, entry: &Entry, body: &SnapshotBody) -> Value {
     whole(head, &shards.collect(), (entry.start_ms, entry.end_ms.saturating_sub(entry.start_ms)))
 }
 
-fn whole(mut head: Value, shards: &BTreeMap<String, Vec<ShardProgress>>, times: (u64, u64)) -> Value {
+/// Returns the state of a snapshot. Each shard takes about fifty times as much as its figures, and is
+/// measured as it is made.
+fn whole(mut head: Value, shards: &BTreeMap<String, Vec<ShardProgress>>, times: (u64, u64)) -> Result<Value> {
     let all: Vec<ShardProgress> = shards.values().flatten().copied().collect();
     head["shards_stats"] = stages(&all);
     head["stats"] = stats(&all, times);
-    let indices: Map<String, Value> = shards
-        .iter()
-        .map(|(name, shards)| {
-            let each: Map<String, Value> = shards
-                .iter()
-                .enumerate()
-                .map(|(number, shard)| {
-                    let times = (shard.figures.start_ms, shard.figures.time_ms);
-                    (
-                        number.to_string(),
-                        json!({"stage": shard.stage.name(), "stats": stats(&[*shard], times)}),
-                    )
-                })
-                .collect();
-            let start_ms = shards.iter().map(|shard| shard.figures.start_ms).min().unwrap_or(0);
-            let time_ms = shards.iter().map(|shard| shard.figures.time_ms).sum();
-            let body = json!({
-                "shards_stats": stages(shards),
-                "stats": stats(shards, (start_ms, time_ms)),
-                "shards": each,
-            });
-            (name.clone(), body)
-        })
-        .collect();
+    let mut indices = Map::new();
+    for (name, shards) in shards {
+        let mut each = Map::new();
+        for (number, shard) in shards.iter().enumerate() {
+            work::check_beyond_deadline()?;
+            let times = (shard.figures.start_ms, shard.figures.time_ms);
+            let shown = json!({"stage": shard.stage.name(), "stats": stats(&[*shard], times)});
+            each.insert(number.to_string(), shown);
+        }
+        let start_ms = shards.iter().map(|shard| shard.figures.start_ms).min().unwrap_or(0);
+        let time_ms = shards.iter().map(|shard| shard.figures.time_ms).sum();
+        let mut body = json!({
+            "shards_stats": stages(shards),
+            "stats": stats(shards, (start_ms, time_ms)),
+        });
+        // The macro would copy it.
+        body["shards"] = Value::Object(each);
+        indices.insert(name.clone(), body);
+    }
     head["indices"] = Value::Object(indices);
-    head
+    Ok(head)
 }
 
 fn stages(shards: &[ShardProgress]) -> Value {

@@ -35,7 +35,8 @@ impl Collapse {
         if let Some(values) = hit.fields.as_ref().and_then(|fields| fields.get(&self.field)) {
             return match values.as_array().map(Vec::as_slice) {
                 Some([value]) => Ok(key(value)),
-                _ => Err(RequestError::internal(
+                // OpenSearch answers 500, but the pipeline is the user's.
+                _ => Err(RequestError::bad_request(
                     "illegal_state_exception",
                     format!(
                         "Failed to collapse {}: doc has multiple values for field {}",

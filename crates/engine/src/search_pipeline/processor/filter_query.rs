@@ -8,12 +8,13 @@ use limber_script::Scripts;
 use limber_search::SearchRequest;
 use limber_search::query::Query;
 use limber_search::request::read_query;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::ChangesRequest;
 use crate::api::Result;
 use crate::ingest::Options;
 use crate::search_pipeline::PipelineRun;
+use crate::search_pipeline::verbose::ShownBody;
 
 struct FilterQuery {
     query: Query,
@@ -39,12 +40,12 @@ impl ChangesRequest for FilterQuery {
         request.narrow(self.query.clone())
     }
 
-    fn show(&self, _: &SearchRequest, shown: &mut Map<String, Value>) {
-        let mut parts = Map::new();
-        if let Some(query) = shown.shift_remove("query") {
-            parts.insert("must".to_owned(), json!([query]));
-        }
-        parts.insert("filter".to_owned(), json!([self.shown]));
-        shown.insert("query".to_owned(), json!({ "bool": parts }));
+    fn show(&self, _: &SearchRequest, shown: &mut ShownBody) {
+        let filter = &self.shown;
+        let query = match shown.take("query") {
+            Some(query) => format!("{{\"bool\":{{\"must\":[{query}],\"filter\":[{filter}]}}}}"),
+            None => format!("{{\"bool\":{{\"filter\":[{filter}]}}}}"),
+        };
+        shown.set("query", query);
     }
 }

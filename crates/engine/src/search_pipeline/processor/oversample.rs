@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use limber_script::Scripts;
 use limber_search::SearchRequest;
-use serde_json::{Map, Value};
 
 use super::ChangesRequest;
 use crate::api::Result;
 use crate::ingest::Options;
 use crate::search_pipeline::PipelineRun;
 use crate::search_pipeline::run::size_key;
+use crate::search_pipeline::verbose::ShownBody;
 
 struct Oversample {
     factor: f64,
@@ -40,7 +40,7 @@ impl ChangesRequest for Oversample {
         request.put("size", &wanted.into())
     }
 
-    fn show(&self, request: &SearchRequest, shown: &mut Map<String, Value>) {
-        shown.insert("size".to_owned(), request.size().into());
+    fn show(&self, request: &SearchRequest, shown: &mut ShownBody) {
+        shown.set("size", request.size().to_string());
     }
 }

@@ -13,6 +13,7 @@ use super::ChangesRequest;
 use crate::api::Result;
 use crate::ingest::{Options, PipelineScript};
 use crate::search_pipeline::PipelineRun;
+use crate::search_pipeline::verbose::ShownBody;
 
 /// The members of a search that a script can read and change, with the Java class of each.
 const MEMBERS: [(&str, &str); 10] = [
@@ -123,12 +124,12 @@ impl ChangesRequest for ScriptProcessor {
         })
     }
 
-    fn show(&self, request: &SearchRequest, shown: &mut Map<String, Value>) {
+    fn show(&self, request: &SearchRequest, shown: &mut ShownBody) {
         let unset = SearchRequest::default();
         for (name, _) in MEMBERS {
             let value = member(request, name);
             if !value.equals(&member(&unset, name)) {
-                shown.insert(name.to_owned(), json_of(&value));
+                shown.set(name, json_of(&value).to_string());
             }
         }
     }

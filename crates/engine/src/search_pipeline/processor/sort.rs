@@ -6,6 +6,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use limber_script::Scripts;
 use limber_search::SearchResponse;
+use limber_work as work;
 use serde_json::Value;
 
 use super::ChangesResponse;
@@ -59,6 +60,9 @@ impl Sort {
                 self.field
             )));
         }
+        let texts: usize = values.iter().filter_map(Value::as_str).map(str::len).sum();
+        // The sort keeps a copy of the list.
+        work::claim(texts as u64 + values.len() as u64 * (2 * size_of::<Value>() as u64 + 16))?;
         let mut sorted = values.to_vec();
         sorted.sort_by(|left, right| {
             let order = compare(left, right).unwrap_or(Ordering::Equal);

@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use limber_script::Scripts;
 use limber_search::SearchResponse;
 use limber_text::pattern::Pattern;
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::ChangesResponse;
@@ -14,6 +15,9 @@ use crate::api::Result;
 use crate::ingest::{Options, pieces};
 use crate::search_pipeline::PipelineRun;
 use crate::search_pipeline::run::Shown;
+
+/// Bytes of a piece beside its text: its value, and what the allocator adds to a short text.
+const PIECE_BYTES: u64 = size_of::<Value>() as u64 + 16;
 
 struct Split {
     field: String,
@@ -37,8 +41,14 @@ impl Split {
         let refused = |reason: &String| RequestError::bad_request("pattern_syntax_exception", reason.clone());
         let separator = self.separator.as_ref().map_err(refused)?;
         let pieces = pieces(text, self.keeps_trailing, |each| Ok(separator.find_each(text, each)?))?;
-        let pieces = pieces.into_iter().map(Value::from).collect();
-        members.insert(self.target.clone(), Value::Array(pieces));
+        // A value, and the allocation of its text, of each piece.
+        work::claim(text.len() as u64 + pieces.len() as u64 * PIECE_BYTES)?;
+        let mut values = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            work::check_beyond_deadline()?;
+            values.push(Value::from(piece));
+        }
+        members.insert(self.target.clone(), Value::Array(values));
         Ok(())
     }
 }
@@ -51,6 +61,7 @@ impl ChangesResponse for Split {
             Shown::Fields(members) => match members.get(&self.field).map(|values| &values[0]) {
                 None => Ok(()),
                 Some(Value::String(text)) => {
+                    work::claim(text.len() as u64)?;
                     let text = text.clone();
                     self.put(&text, members)
                 }
@@ -61,6 +72,7 @@ impl ChangesResponse for Split {
             },
             Shown::Source(members) => match members.get(&self.field) {
                 Some(Value::String(text)) => {
+                    work::claim(text.len() as u64)?;
                     let text = text.clone();
                     self.put(&text, members)
                 }

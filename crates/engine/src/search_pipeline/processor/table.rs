@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use limber_script::Scripts;
 use limber_search::{SearchRequest, SearchResponse};
-use serde_json::{Map, Value};
 
 use super::{collapse, filter_query, oversample, rename_field, script, sort, split, truncate_hits};
 use crate::api::Result;
 use crate::ingest::Options;
 use crate::search_pipeline::PipelineRun;
+use crate::search_pipeline::verbose::ShownBody;
 
 /// A processor that runs before the search.
 pub(crate) trait ChangesRequest {
@@ -18,7 +18,7 @@ pub(crate) trait ChangesRequest {
 
     /// Makes the same change in the body that a verbose pipeline shows, after [`ChangesRequest::change`] made
     /// it in `request`.
-    fn show(&self, request: &SearchRequest, shown: &mut Map<String, Value>);
+    fn show(&self, request: &SearchRequest, shown: &mut ShownBody);
 }
 
 /// A processor that runs after the search.

@@ -20,7 +20,13 @@ struct TruncateHits {
 
 /// Compiles the processor. Optional: `target_size` (the size before `oversample`) and `context_prefix`.
 pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesResponse>> {
-    let target_size = options.optional_int("target_size")?.and_then(|size| usize::try_from(size).ok());
+    let target_size = match options.optional_int("target_size")? {
+        None => None,
+        Some(size) => match usize::try_from(size) {
+            Ok(size) => Some(size),
+            Err(_) => return Err(options.error("target_size", "Value must be >= 0")),
+        },
+    };
     let key = size_key(options.optional_string("context_prefix")?.as_deref());
     Ok(Box::new(TruncateHits { target_size, key }))
 }
@@ -30,7 +36,8 @@ impl ChangesResponse for TruncateHits {
         let kept = run.size(&self.key).map(|size| size as usize);
         let Some(size) = self.target_size.or(kept) else {
             let reason = format!("Must specify target_size unless an earlier processor set {}", self.key);
-            return Err(RequestError::internal("illegal_state_exception", reason));
+            // OpenSearch answers 500, but the pipeline is the user's.
+            return Err(RequestError::bad_request("illegal_state_exception", reason));
         };
         response.hits.truncate(size);
         Ok(())

@@ -4,6 +4,7 @@ use limber_engine::Result;
 use limber_mapping::ObjectParser;
 use serde_json::{Value, json};
 
+use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::router::management as route;
@@ -18,7 +19,14 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_query_rules/{set}/_rule/{rule}", &[], get_rule),
     route(&[Method::Put], "/_query_rules/{set}/_rule/{rule}", &[], put_rule),
     route(&[Method::Delete], "/_query_rules/{set}/_rule/{rule}", &[], delete_rule),
-    route(&[Method::Post], "/_query_rules/{set}/_test", &[], test),
+    // It compares as much as a search, so it waits with searches.
+    Route {
+        methods: &[Method::Post],
+        path: "/_query_rules/{set}/_test",
+        parameters: &[],
+        pool: PoolName::Search,
+        handler: test,
+    },
 ];
 
 /// Number of rulesets in a list, unless the request gives a size.

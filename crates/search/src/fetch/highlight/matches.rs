@@ -3,11 +3,12 @@
 //! Source: Lucene's `Weight#matches`, where all words of a phrase are one match. With
 //! `require_field_match: false` its `PhraseHelper`, where each word is one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::parts::Part;
 use super::phrases::phrases_in;
 use super::tokens::Tokens;
+use crate::error::{Result, check_request};
 use crate::matcher::selects_constant;
 
 /// Start and end of a match in UTF-16 units of the text, and which of the parts matches.
@@ -45,7 +46,10 @@ impl<'q> Words<'q> {
 
 /// Returns all words that match among the tokens of a value, in order; words of phrases only where the
 /// phrase matches.
-pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Words<'q>) -> Vec<Match> {
+///
+/// # Errors
+/// There is not enough memory, or the request must end.
+pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Words<'q>) -> Result<Vec<Match>> {
     let mut found = Vec::new();
     for (part, one) in parts.iter().enumerate() {
         match one {
@@ -55,14 +59,17 @@ pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Word
             }
             Part::Phrase(phrase) => {
                 // Replaces each end by the furthest end so far.
-                let mut spans = phrases_in(&phrase.slots, phrase.slop, tokens);
+                let mut spans = phrases_in(&phrase.slots, phrase.slop, tokens)?;
                 spans.sort_unstable();
                 let mut furthest = 0;
                 for (_, end) in &mut spans {
                     furthest = furthest.max(*end);
                     *end = furthest;
                 }
-                for term in phrase.slots.iter().flat_map(|(_, terms)| terms) {
+                let mut seen = HashSet::new();
+                let terms = phrase.slots.iter().flat_map(|(_, terms)| terms);
+                for term in terms.filter(|term| seen.insert(*term)) {
+                    check_request()?;
                     let part = words.number(term);
                     let all = tokens.indexes_of(term).iter().map(|place| Match::at(tokens, *place, part));
                     found.extend(all.filter(|word| {
@@ -71,34 +78,43 @@ pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Word
                     }));
                 }
             }
-            _ => found.extend(matches_of(one, part, tokens)),
+            _ => found.extend(matches_of(one, part, tokens)?),
         }
+        check_request()?;
     }
     found.sort_unstable();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// Returns all matches among the tokens of a value, in no order.
-pub(super) fn matches_in(parts: &[Part<'_>], tokens: &Tokens) -> Vec<Match> {
-    parts.iter().enumerate().flat_map(|(part, one)| matches_of(one, part, tokens)).collect()
+///
+/// # Errors
+/// There is not enough memory, or the request must end.
+pub(super) fn matches_in(parts: &[Part<'_>], tokens: &Tokens) -> Result<Vec<Match>> {
+    let mut found = Vec::new();
+    for (part, one) in parts.iter().enumerate() {
+        check_request()?;
+        found.extend(matches_of(one, part, tokens)?);
+    }
+    Ok(found)
 }
 
 /// Returns the matches of the part with the number `part`.
-fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Vec<Match> {
+fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Result<Vec<Match>> {
     let at = |place: &u32| Match::at(tokens, *place, part);
-    match one {
+    Ok(match one {
         Part::Term(term) => tokens.indexes_of(term).iter().map(at).collect(),
         Part::Terms(docs) => {
             let selected = tokens.terms().filter(|(term, _)| selects_constant(docs, Some(term)));
             selected.flat_map(|(_, places)| places.iter().map(at)).collect()
         }
         Part::Phrase(phrase) => {
-            let phrases = phrases_in(&phrase.slots, phrase.slop, tokens);
+            let phrases = phrases_in(&phrase.slots, phrase.slop, tokens)?;
             phrases.into_iter().map(|(start, end)| Match { start, end, part }).collect()
         }
         // They may extend from one value into the next (`placed`), or their terms are chosen from all
         // values.
         Part::Intervals(_) | Part::Spans(_) | Part::MoreLikeThis(_) => Vec::new(),
-    }
+    })
 }

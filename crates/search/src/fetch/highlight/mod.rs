@@ -20,6 +20,7 @@ mod passages;
 mod boundaries;
 mod fragments;
 mod plain;
+mod spans;
 mod vector_terms;
 mod vectors;
 

@@ -110,7 +110,7 @@ fn matches_of_field<'q>(
     let mut matches: Vec<Vec<Match>> = tokens
         .iter()
         .map(|tokens| if is_whole { matches_in(parts, tokens) } else { words_in(parts, tokens, words) })
-        .collect();
+        .collect::<Result<_>>()?;
     if parts.iter().any(Part::is_placed) {
         let text = Text::new(&tokens, is_whole.then_some(field), field.position_increment_gap);
         for one in text.placed(parts)? {

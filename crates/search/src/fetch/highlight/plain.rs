@@ -7,6 +7,7 @@
 //! `PlainHighlighter`.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use limber_mapping::Field;
 use limber_work as work;
@@ -14,6 +15,7 @@ use limber_work as work;
 use super::fragments::{FieldHighlight, escape};
 use super::parts::{Part, WeightedPart};
 use super::placed::Text;
+use super::spans::Spans;
 use super::tokens::{Token, Tokens};
 use super::units::{self, Units};
 use crate::error::Result;
@@ -24,15 +26,19 @@ use crate::request::Fragmenter;
 /// The weight of a word of the query, and where it counts.
 struct Weight {
     weight: f32,
-    /// First and last positions of the spans that it must be part of; `None` if it counts anywhere.
-    spans: Option<Vec<(i64, i64)>>,
-    /// Spans that fragments do not cut, although the word counts anywhere.
-    others: Vec<(i64, i64)>,
+    /// Whether it counts outside of its spans too.
+    counts_anywhere: bool,
+    /// The spans that it is part of, which words of one tree share; fragments do not cut them.
+    spans: Option<Rc<Spans>>,
 }
 
 impl Weight {
-    fn all_spans(&self) -> impl Iterator<Item = &(i64, i64)> {
-        self.spans.iter().flatten().chain(&self.others)
+    fn anywhere(weight: f32) -> Weight {
+        Weight { weight, counts_anywhere: true, spans: None }
+    }
+
+    fn counts_at(&self, position: i64) -> bool {
+        self.counts_anywhere || self.spans.as_ref().is_some_and(|spans| spans.cover(position))
     }
 }
 
@@ -128,7 +134,7 @@ impl FieldHighlight<'_> {
                 }
             }
             let score = match weights.get(terms[place]) {
-                Some(weight) if is_at(weight, i64::from(token.position)) => {
+                Some(weight) if weight.counts_at(i64::from(token.position)) => {
                     if seen.insert(terms[place]) {
                         cutter.score += weight.weight;
                     }
@@ -142,13 +148,6 @@ impl FieldHighlight<'_> {
             cutter.mark(&group)?;
         }
         Ok(cutter.finish(units::count(value)))
-    }
-}
-
-fn is_at(weight: &Weight, position: i64) -> bool {
-    match &weight.spans {
-        None => true,
-        Some(spans) => spans.iter().any(|(first, last)| (*first..=*last).contains(&position)),
     }
 }
 
@@ -294,9 +293,8 @@ impl Borders {
                     Some(position) if position > self.position => return false,
                     _ => self.wait_for = None,
                 }
-                if let Some(weight) = weight
-                    && let Some((_, last)) = weight.all_spans().find(|(first, _)| *first == self.position)
-                {
+                let spans = weight.and_then(|weight| weight.spans.as_ref());
+                if let Some(last) = spans.and_then(|spans| spans.last_of(self.position)) {
                     self.wait_for = Some(last + 1);
                 }
                 is_full && self.length.saturating_sub(token.end) >= self.size >> 1
@@ -312,7 +310,7 @@ impl Borders {
 fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -> Result<Weights> {
     let mut weights = Weights::new();
     for WeightedPart { part, boost, .. } in parts {
-        let plain = || Weight { weight: *boost, spans: None, others: Vec::new() };
+        let plain = || Weight::anywhere(*boost);
         match part {
             Part::Term(term) => {
                 weights.insert((*term).into(), plain());
@@ -328,7 +326,7 @@ fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -
             Part::MoreLikeThis(more_like_this) => {
                 let is_there = |term: &[u8]| !tokens.indexes_of(term).is_empty();
                 for (term, weight) in more_like_this.weighted_terms_in_text(field, is_there) {
-                    weights.insert(term.into(), Weight { weight, spans: None, others: Vec::new() });
+                    weights.insert(term.into(), Weight::anywhere(weight));
                 }
             }
             // They count anywhere: Lucene's highlighter only knows the terms of intervals.
@@ -336,7 +334,7 @@ fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -
                 let mut terms = Vec::new();
                 source.terms(&mut terms);
                 for term in terms {
-                    weights.insert(term.into(), Weight { weight: 1.0, spans: None, others: Vec::new() });
+                    weights.insert(term.into(), Weight::anywhere(1.0));
                 }
             }
         }
@@ -354,16 +352,19 @@ fn add_spans(tree: &SpanTree, boost: f32, tokens: &Tokens, weights: &mut Weights
     if spans.is_empty() {
         return Ok(());
     }
+    let spans = Rc::new(Spans::of(spans)?);
     for term in terms.into_iter().map(|(_, term)| term).collect::<HashSet<_>>() {
         match weights.get_mut(term) {
             None => {
-                let weight = Weight { weight: boost, spans: Some(spans.clone()), others: Vec::new() };
+                let weight = Weight { weight: boost, counts_anywhere: false, spans: Some(spans.clone()) };
                 weights.insert(term.into(), weight);
             }
-            Some(weight) => match &mut weight.spans {
-                Some(known) => known.extend_from_slice(&spans),
-                None => weight.others.extend_from_slice(&spans),
-            },
+            Some(weight) => {
+                weight.spans = Some(match &weight.spans {
+                    Some(known) => Rc::new(known.and(&spans)?),
+                    None => spans.clone(),
+                });
+            }
         }
     }
     Ok(())

@@ -89,7 +89,10 @@ impl Rule {
         let Some(documents) = &binder.shard().documents else {
             return Err(Error::Lookup(RequestError::unsupported("a [rule] query here")));
         };
-        let ruled = documents.apply_rules(&self.sets, &self.match_criteria).map_err(Error::Lookup)?;
+        let ruled = documents.apply_rules(&self.sets, &self.match_criteria).map_err(|error| {
+            // A request that has ended says so itself: after its timeout the hits found so far are shown.
+            work::check().err().map_or(Error::Lookup(error), Error::from)
+        })?;
         let query = parse_query(&over(&self.organic, &ruled), &self.limits).map_err(Error::Lookup)?;
         Ok(made.insert(query).clone())
     }
