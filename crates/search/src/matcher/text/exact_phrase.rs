@@ -65,6 +65,8 @@ impl ExactPhrase {
             if common.docs().is_empty() {
                 break;
             }
+            // A long phrase in long texts takes very many steps.
+            limber_work::check()?;
             let before = common.docs().len();
             let kept = common.keep_with_positions(0, scored);
             if kept.len() < before {
