@@ -326,12 +326,8 @@ impl Parser {
         {
             self.ctx_names.push(member.clone());
         }
-        if let Kind::Call { target: map, name: view, arguments: none, .. } = &target.kind
-            && none.is_empty()
-            && crate::library::is_change_of_view(view, &name)
-        {
-            let name = format!("{view}.{name}").into();
-            let kind = Kind::Call { target: map.clone(), name, arguments, null_safe };
+        if let Some((map, name)) = changed_view(&target, &name) {
+            let kind = Kind::Call { target: map, name: name.into(), arguments, null_safe };
             return Ok(Expr { kind, ty: Type::Def, at });
         }
         let (kind, ty) = match (&target.kind, name.as_str(), arguments.as_slice()) {
@@ -385,6 +381,13 @@ impl Parser {
         };
         Ok(Expr { kind, ty, at })
     }
+}
+
+/// Returns the map and the name of the call, if a method changes a map through one of its views.
+fn changed_view(target: &Expr, method: &str) -> Option<(Box<Expr>, String)> {
+    let Kind::Call { target: map, name: view, arguments, .. } = &target.kind else { return None };
+    let is_change = arguments.is_empty() && crate::library::is_change_of_view(view, method);
+    is_change.then(|| (map.clone(), format!("{view}.{method}")))
 }
 
 fn short_static(short: &str) -> &'static str {
