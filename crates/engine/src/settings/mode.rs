@@ -203,7 +203,7 @@ pub(crate) fn later_end(flat: &FlatSettings, timestamp_ms: i64, now_ms: u64) -> 
     (timestamp_ms < end_ms as i64).then(|| format_utc_millis(end_ms / 1000 * 1000 + 1000))
 }
 
-/// Adds the paths of the dimensions that mappings declare, and the patterns of templates that make dimensions.
+/// Adds the paths of the dimensions that mappings declare, and the patterns of templates that make some.
 fn add_dimensions(mappings: &Map<String, Value>, path: &str, paths: &mut Vec<Value>) {
     let joined = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let is_true = |value: &Value| *value == Value::Bool(true) || value.as_str() == Some("true");

@@ -194,7 +194,11 @@ impl<'a> Inference<'a> {
             let (key_end, _) = tokens::string_end(self.bytes, at + 1).map_err(|found| self.syntax(found))?;
             let mut key = String::new();
             tokens::unescape(&self.text[at + 1..key_end], &mut key);
-            at = skip_space(self.bytes, self.member(context, path, &key, value, level)?);
+            let end = match context.object == Some(0) && key == DOC_COUNT {
+                true => self.skip(value)?,
+                false => self.member(context, path, &key, value, level)?,
+            };
+            at = skip_space(self.bytes, end);
             match self.bytes.get(at) {
                 Some(b',') => at = skip_space(self.bytes, at + 1),
                 Some(b'}') => return Ok(at + 1),
@@ -211,9 +215,6 @@ impl<'a> Inference<'a> {
         at: usize,
         mut level: usize,
     ) -> Result<usize, RequestError> {
-        if path.is_empty() && key == DOC_COUNT && context.object == Some(0) {
-            return self.skip(at);
-        }
         // The walk does not read the keys in objects that are not added.
         if context.names_from.is_none()
             && let Some(refused) = key_name::refused(self.bytes, self.token, key)

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_codec::murmur3::murmur3_32;
 use serde_json::Value;
 
+use super::error;
 use super::scripted::{ScriptedValue, put_scripted};
 use crate::date::Resolution;
 use crate::field::{Field, FieldSink, OwnedScalar, Typed, ValueKind};
@@ -69,7 +70,7 @@ impl Mapping {
     pub fn series_timestamp(&self, source: &[u8]) -> Result<i64, RequestError> {
         let Some(plan) = &self.series else { return Ok(0) };
         claim_parsed(source)?;
-        timestamp_of(&plan.timestamp, &parse(source)?)
+        timestamp_of(&plan.timestamp, &parse(source)?, source)
     }
 
     /// Returns the series and the timestamp of a document.
@@ -82,7 +83,7 @@ impl Mapping {
         };
         claim_parsed(source)?;
         let document = parse(source)?;
-        let timestamp_ms = timestamp_of(&plan.timestamp, &document)?;
+        let timestamp_ms = timestamp_of(&plan.timestamp, &document, source)?;
         let mut found = Found { mapping: self, plan, dimensions: Vec::new(), needs_mapping: false };
         found.read(&mut String::new(), &document);
         let needs_mapping = found.needs_mapping;
@@ -116,16 +117,14 @@ impl Mapping {
 }
 
 fn parse(source: &[u8]) -> Result<Value, RequestError> {
-    serde_json::from_slice(source).map_err(|error| {
-        RequestError::bad_request("document_parsing_exception", format!("failed to parse: {error}"))
-    })
+    serde_json::from_slice(source)
+        .map_err(|invalid| error::wrapped(source, 0, RequestError::parsing(invalid.to_string())))
 }
 
-fn timestamp_of(field: &Field, document: &Value) -> Result<i64, RequestError> {
+fn timestamp_of(field: &Field, document: &Value, source: &[u8]) -> Result<i64, RequestError> {
     let missing = || {
         let cause = RequestError::illegal_argument("data stream timestamp field [@timestamp] is missing");
-        RequestError::bad_request("document_parsing_exception", format!("failed to parse: {}", cause.reason))
-            .caused_by(cause)
+        error::wrapped(source, 0, cause)
     };
     let value = match &document[&*field.path] {
         Value::Null => return Err(missing()),
@@ -137,8 +136,8 @@ fn timestamp_of(field: &Field, document: &Value) -> Result<i64, RequestError> {
         Ok(Typed::Number(number)) => number,
         Ok(_) => return Err(missing()),
         Err(cause) => {
-            let reason = format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
-            return Err(RequestError::bad_request("document_parsing_exception", reason).caused_by(*cause));
+            let of = (&*field.path, field.type_name());
+            return Err(error::field_without_preview(source, 0, of, *cause));
         }
     };
     Ok(match field.values {

@@ -200,6 +200,16 @@ impl Mapping {
         }
     }
 
+    /// Finds how documents form series, in an index of time series.
+    fn find_series(&mut self, root: &Root) -> Result<(), RequestError> {
+        let settings = self.settings.clone();
+        if settings.mode.has_series() {
+            let tsid = Intern::field(self, &definition::tsid(), TSID)?;
+            self.series = SeriesPlan::of(root, &self.tree, Some(tsid), &settings)?.map(Arc::new);
+        }
+        Ok(())
+    }
+
     fn find_queries(&mut self) -> Result<(), RequestError> {
         let queries = self.fields.iter().filter(|field| field.has_queries());
         self.queries = queries.cloned().collect();
@@ -281,12 +291,7 @@ impl Mapping {
             root_bytes_max: 0,
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
-        let tsid = match settings.mode.has_series() {
-            true => Some(Intern::field(&mut mapping, &definition::tsid(), TSID)?),
-            false => None,
-        };
-        let series = SeriesPlan::of(&root, &mapping.tree, tsid, settings)?;
-        mapping.series = series.map(Arc::new);
+        mapping.find_series(&root)?;
         mapping.root_bytes_max = mapping.longest_root();
         let formats: Vec<String> = match &root.dynamic_date_formats {
             Some(formats) => formats.clone(),

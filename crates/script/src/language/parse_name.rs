@@ -326,13 +326,8 @@ impl Parser {
         {
             self.ctx_names.push(member.clone());
         }
-        if let Kind::Call { target: map, name: view, arguments: none, .. } = &target.kind
-            && none.is_empty()
-            && crate::library::is_change_of_view(view, &name)
-        {
-            let name = format!("{view}.{name}").into();
-            let kind = Kind::Call { target: map.clone(), name, arguments, null_safe };
-            return Ok(Expr { kind, ty: Type::Def, at });
+        if let Some((map, name)) = changed_view(&target, &name) {
+            return Ok(called(map, name, arguments, null_safe, at));
         }
         let (kind, ty) = match (&target.kind, name.as_str(), arguments.as_slice()) {
             (Kind::Field(field), "size" | "getLength", []) => (Kind::FieldSize(*field), Type::Int),
@@ -385,6 +380,18 @@ impl Parser {
         };
         Ok(Expr { kind, ty, at })
     }
+}
+
+/// Makes a call of which only its run tells what it returns.
+fn called(target: Box<Expr>, name: Arc<str>, arguments: Vec<Expr>, null_safe: bool, at: u32) -> Expr {
+    Expr { kind: Kind::Call { target, name, arguments, null_safe }, ty: Type::Def, at }
+}
+
+/// Returns the map and the name of the call, if a method changes a map through one of its views.
+fn changed_view(target: &Expr, method: &str) -> Option<(Box<Expr>, Arc<str>)> {
+    let Kind::Call { target: map, name: view, arguments, .. } = &target.kind else { return None };
+    let is_change = arguments.is_empty() && crate::library::is_change_of_view(view, method);
+    is_change.then(|| (map.clone(), format!("{view}.{method}").into()))
 }
 
 fn short_static(short: &str) -> &'static str {

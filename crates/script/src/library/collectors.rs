@@ -79,23 +79,6 @@ pub(super) fn collected(
             let collected = below_collected(machine, items, below, at)?;
             machine.lambda(then, &[collected], at)?
         }
-        ("reducing", [lambda]) => {
-            let mut items = items.into_iter();
-            let mut folded = items.next();
-            for item in items {
-                if let Some(first) = folded {
-                    folded = Some(machine.lambda(lambda, &[first, item], at)?);
-                }
-            }
-            super::java::optional(folded, at)?
-        }
-        ("reducing", [first, map, lambda]) => {
-            let mut folded = first.clone();
-            for item in mapped(machine, items, map, at)? {
-                folded = machine.lambda(lambda, &[folded, item], at)?;
-            }
-            folded
-        }
         ("groupingBy", [key, make, below]) => {
             let keys = mapped(machine, items.clone(), key, at)?;
             let grouped = grouped(machine, keys.into_iter().zip(items), MapOrder::Hashed, Some(below), at)?;
@@ -103,13 +86,7 @@ pub(super) fn collected(
             super::methods::call_method(machine, &made, "putAll", vec![grouped], at)?;
             made
         }
-        ("reducing", [first, lambda]) => {
-            let mut folded = first.clone();
-            for item in items {
-                folded = machine.lambda(lambda, &[folded, item], at)?;
-            }
-            folded
-        }
+        ("reducing", functions) => return reduced(machine, items, functions, at),
         ("toCollection", [make]) => {
             let made = machine.lambda(make, &[], at)?;
             super::methods::call_method(machine, &made, "addAll", vec![Value::list(items)], at)?;
@@ -127,6 +104,33 @@ pub(super) fn collected(
         }
         _ => return Ok(None),
     }))
+}
+
+/// Folds the items, as `Collectors#reducing` does; `None` if it does not take these arguments.
+fn reduced(
+    machine: &mut impl Machine,
+    items: Vec<Value>,
+    functions: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let (first, items, lambda) = match functions {
+        [lambda] => (None, items, lambda),
+        [first, lambda] => (Some(first.clone()), items, lambda),
+        [first, map, lambda] => (Some(first.clone()), mapped(machine, items, map, at)?, lambda),
+        _ => return Ok(None),
+    };
+    let is_optional = first.is_none();
+    let mut folded = first;
+    for item in items {
+        folded = Some(match folded {
+            None => item,
+            Some(folded) => machine.lambda(lambda, &[folded, item], at)?,
+        });
+    }
+    match is_optional {
+        true => super::java::optional(folded, at).map(Some),
+        false => Ok(folded),
+    }
 }
 
 fn mapped(machine: &mut impl Machine, items: Vec<Value>, lambda: &Value, at: u32) -> Outcome<Vec<Value>> {

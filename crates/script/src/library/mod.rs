@@ -10,9 +10,7 @@ mod calendar;
 mod collection_statics;
 mod collections;
 mod collectors;
-mod comparators;
 mod dates;
-mod format;
 mod geometry;
 mod java;
 mod machine;
@@ -21,7 +19,6 @@ pub mod moving_functions;
 mod number_statics;
 mod order;
 mod patterns;
-mod processors;
 mod score_functions;
 mod signatures;
 mod sorted_maps;
@@ -32,6 +29,8 @@ mod strings;
 mod texts;
 mod token_members;
 mod views;
+
+use java::{comparators, format, processors};
 
 pub(crate) use calendar::constant;
 pub(crate) use dates::{DAYS, MONTHS, part_of_method, unit_nanos};

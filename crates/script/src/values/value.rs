@@ -273,8 +273,8 @@ impl Value {
         self.hash_within(EQUALS_DEPTH, &mut { STEPS_MAX })
     }
 
-    /// Returns `hashCode` of a list, map or set. Values that are nested deeper than `depth`, or that are visited
-    /// after `steps` others, count as 0.
+    /// Works like [`Value::hash_code`]. Values that are nested deeper than `depth`, or that are visited after
+    /// `steps` others, count as 0.
     fn hash_within(&self, depth: u32, steps: &mut u32) -> i32 {
         *steps = steps.saturating_sub(1);
         if depth == 0 || *steps == 0 {

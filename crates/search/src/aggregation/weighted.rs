@@ -41,6 +41,7 @@ pub(super) struct MoreDocuments<'s> {
 }
 
 impl<'s> MoreDocuments<'s> {
+    /// Makes a collector that has seen no documents.
     pub fn new(budget: &'s Budget) -> MoreDocuments<'s> {
         MoreDocuments { column: None, batch: Batch::default(), sums: Vec::new(), budget }
     }
@@ -83,6 +84,7 @@ impl<'s> Collector<'s> for MoreDocuments<'s> {
 /// A bucket aggregation whose last sub-aggregation is [`MoreDocuments`]. It collects every document.
 #[derive(Debug)]
 pub(super) struct WeightedCollector<'s> {
+    /// The aggregation.
     pub inner: Box<dyn Collector<'s> + 's>,
 }
 

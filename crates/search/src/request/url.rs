@@ -60,6 +60,17 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for UrlParameters {
     }
 }
 
+/// Lets the search fail after a time, unless it times out before.
+fn cancel_after(request: &mut SearchRequest, value: &str) -> Result<(), RequestError> {
+    let millis = json::time_millis(value, "cancel_after_time_interval")?.filter(|millis| *millis > 0);
+    if let Some(millis) = millis
+        && request.timeout_millis.is_none_or(|timeout| millis <= timeout)
+    {
+        (request.timeout_millis, request.allows_partial) = (Some(millis), Some(false));
+    }
+    Ok(())
+}
+
 /// Applies the URL's parameters to the request, as Elasticsearch's `RestSearchAction` does. Parameters that
 /// the caller handles (`scroll`, `routing`, `preference`, `ignore_unavailable`, ...) are ignored.
 pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<(), RequestError> {
@@ -84,16 +95,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "typed_keys" => request.typed_keys = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
             // OpenSearch's: the search fails after this time.
-            "cancel_after_time_interval" => {
-                if let Some(millis) =
-                    json::time_millis(value, "cancel_after_time_interval")?.filter(|millis| *millis > 0)
-                {
-                    let sooner = request.timeout_millis.is_none_or(|timeout| millis <= timeout);
-                    if sooner {
-                        (request.timeout_millis, request.allows_partial) = (Some(millis), Some(false));
-                    }
-                }
-            }
+            "cancel_after_time_interval" => cancel_after(request, value)?,
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
             "sort" => request.sort.extend(Sort::parse_url(value)?),
             "track_total_hits" => request.track_total_hits = track_total_hits(value)?,

@@ -6,8 +6,8 @@ use limber_codec::murmur3::routing_hash;
 
 use crate::settings::IndexSettings;
 
-/// Returns the shard of a document: `floorMod(murmur3(routing or id), routing_num_shards) / routing_factor`. The
-/// id of a document of a time series contains the hash.
+/// Returns the shard of a document: `floorMod(murmur3(routing or id), routing_num_shards) / routing_factor`.
+/// The id of a document of a time series contains the hash.
 #[inline]
 pub fn shard_of(settings: &IndexSettings, id: &str, routing: Option<&str>) -> u32 {
     if settings.number_of_shards == 1 {

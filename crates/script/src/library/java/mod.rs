@@ -14,6 +14,9 @@ mod uuid;
 mod year;
 
 mod class;
+pub(super) mod comparators;
+pub(super) mod format;
+pub(super) mod processors;
 
 pub(super) use adjusters::adjuster;
 pub(super) use class::Class;

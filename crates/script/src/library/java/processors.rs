@@ -3,14 +3,14 @@
 
 use limber_text::byte_size;
 
-use super::machine::Machine;
-use super::store::put_entry;
+use super::super::machine::Machine;
+use super::super::store::put_entry;
 use crate::error::{Outcome, ScriptError};
 use crate::types::Type;
 use crate::values::Value;
 
 /// Returns the type of a method's result; `None` if there is no such method.
-pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
+pub(in super::super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
     Some(match (class, name, count) {
         ("Processors", "lowercase" | "uppercase" | "urlDecode", 1) => Type::Str,
         ("Processors", "bytes", 1) => Type::Long,
@@ -20,7 +20,7 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
 }
 
 /// Calls a method; `None` if there is no such method.
-pub(super) fn call(
+pub(in super::super) fn call(
     machine: &mut impl Machine,
     class: &str,
     name: &str,

@@ -4,9 +4,9 @@
 
 use std::cmp::Ordering;
 
-use super::machine::Machine;
-use super::methods::call_method;
-use super::order::{REVERSED, ordered};
+use super::super::machine::Machine;
+use super::super::methods::call_method;
+use super::super::order::{REVERSED, ordered};
 use crate::error::Outcome;
 use crate::types::Type;
 use crate::values::Value;
@@ -15,7 +15,7 @@ use crate::values::Value;
 const COMPARATOR: &str = "java.util.Comparator";
 
 /// Returns the type of the result of a static method that makes an order; `None` if there is no such method.
-pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
+pub(in super::super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
     let is_known = matches!(
         (class, name, count),
         ("Comparator", "comparing", 1 | 2)
@@ -28,7 +28,7 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
 }
 
 /// Calls a static method that makes an order; `None` if there is no such method.
-pub(super) fn call(class: &str, name: &str, arguments: &[Value]) -> Option<Value> {
+pub(in super::super) fn call(class: &str, name: &str, arguments: &[Value]) -> Option<Value> {
     returns(class, name, arguments.len())?;
     let kind = match name {
         "reverseOrder" => "reversed",
@@ -56,7 +56,7 @@ fn parts_of(order: &Value) -> Option<(String, Vec<Value>)> {
 }
 
 /// Whether a value is an order on which [`method`] can be called.
-pub(super) fn is_order(value: &Value) -> bool {
+pub(in super::super) fn is_order(value: &Value) -> bool {
     match value {
         Value::Str(text) => **text == *REVERSED,
         value => parts_of(value).is_some(),
@@ -64,7 +64,7 @@ pub(super) fn is_order(value: &Value) -> bool {
 }
 
 /// Calls a method of an order, which may also be a lambda; `None` if there is no such method.
-pub(super) fn method(
+pub(in super::super) fn method(
     machine: &mut impl Machine,
     target: &Value,
     name: &str,
@@ -86,7 +86,7 @@ pub(super) fn method(
 }
 
 /// Compares by an order that this file makes; `None` if it is another one.
-pub(super) fn compared(
+pub(in super::super) fn compared(
     machine: &mut impl Machine,
     (left, right): (&Value, &Value),
     order: &Value,

@@ -28,7 +28,7 @@ impl Specifier {
 ///
 /// # Errors
 /// A specifier is invalid, or its argument is missing or of another type.
-pub(super) fn format(pattern: &str, arguments: &[Value], at: u32) -> Outcome<String> {
+pub(in super::super) fn format(pattern: &str, arguments: &[Value], at: u32) -> Outcome<String> {
     let mut out = String::new();
     let mut letters = pattern.chars().peekable();
     let (mut next, mut last) = (0, 0);
@@ -285,7 +285,7 @@ fn pad(out: &mut String, text: &str, specifier: &Specifier) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::*;
 
     #[test]
     fn arguments_are_printed_as_java_prints_them() {
