@@ -280,8 +280,8 @@ fn body_of(head: &[u8]) -> Option<State> {
     }
 }
 
-/// Whether a value of `Host` is valid: `uri-host [ ":" port ]`, or empty (RFC 9112, section 3.2; RFC 3986, section
-/// 3.2.2).
+/// Whether a value of `Host` is valid: `uri-host [ ":" port ]`, or empty (RFC 9112, section 3.2; RFC 3986,
+/// section 3.2.2).
 fn is_host(value: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(byte);
     let rest = match value.strip_prefix(b"[") {

@@ -140,7 +140,8 @@ impl Shard {
     }
 
     /// Charges the memory of a merge. If it does not fit, the largest segments are left for a later merge,
-    /// an eighth of them at a time, until it does. Returns `None` when not even two segments fit; if the merge `is_needed`, that is an error.
+    /// an eighth of them at a time, until it does. Returns `None` when not even two segments fit; if the
+    /// merge `is_needed`, that is an error.
     fn reserve_merge_memory(
         &self,
         claim: &mut Claim,
