@@ -132,8 +132,8 @@ impl Members {
     }
 }
 
-/// Writes the sum of the values before each value to `sums`. Returns false, and unspecified sums, if a sum may
-/// need more than 32 bits.
+/// Writes the sum of the values before each value to `sums`. Returns false, and unspecified sums, if a sum
+/// may need more than 32 bits.
 pub fn running_sums(values: &[u32; LEN], sums: &mut [u32; LEN]) -> bool {
     // 128 numbers of 25 bits have a sum of 32 bits.
     if values.iter().fold(0, |all, value| all | value) >> 25 != 0 {
@@ -195,6 +195,7 @@ mod x86 {
     use super::{LEN, Members};
     use crate::ascending::LEN as RUN;
 
+    /// Whether the processor has what all but [`unpack_bit_set`] need.
     #[inline]
     pub fn is_available() -> bool {
         is_x86_feature_detected!("avx2")
@@ -203,11 +204,13 @@ mod x86 {
             && is_x86_feature_detected!("bmi2")
     }
 
+    /// Whether the processor has what [`unpack_bit_set`] needs.
     #[inline]
     pub fn compresses() -> bool {
         is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("popcnt")
     }
 
+    /// Counts bits by single instructions.
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
     pub fn add_of_bit_set(
         members: &mut Members,

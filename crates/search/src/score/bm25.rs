@@ -57,8 +57,8 @@ impl NormCache {
         }
     }
 
-    /// Returns the factors for these statistics, which stay the same while segments do. Each thread keeps those
-    /// that it made last for BM25.
+    /// Returns the factors for these statistics, which stay the same while segments do. Each thread keeps
+    /// those that it made last for BM25.
     pub(crate) fn recent(statistics: FieldStatistics, similarity: &Similarity) -> Arc<NormCache> {
         if !matches!(similarity, Similarity::Bm25 { .. }) {
             return Arc::new(NormCache::new(statistics, similarity.clone()));

@@ -42,8 +42,8 @@ impl Found {
         std::mem::swap(&mut self.spots, spots);
     }
 
-    /// Notes frequencies and positions of what was found in a block of `len` documents with these frequencies,
-    /// from index `known` on.
+    /// Notes frequencies and positions of what was found in a block of `len` documents with these
+    /// frequencies, from index `known` on.
     #[inline]
     fn note(&mut self, known: usize, block: usize, (freqs, len): (&[u32; BLOCK_DOCS], usize), want: Want) {
         let places = self.members.places()[known..].iter().map(|place| usize::from(*place) % BLOCK_DOCS);
@@ -74,8 +74,8 @@ struct BitSet<'p> {
 }
 
 impl Postings {
-    /// Finds which of at most 128 ascending documents have the term. All of them must be after those of earlier
-    /// batches. The cursor stays at or before the last of them.
+    /// Finds which of at most 128 ascending documents have the term. All of them must be after those of
+    /// earlier batches. The cursor stays at or before the last of them.
     pub fn find(&mut self, docs: &[DocId], want: Want, found: &mut Found) {
         debug_assert!(docs.len() <= BLOCK_DOCS);
         found.members.clear();

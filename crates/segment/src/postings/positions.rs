@@ -9,8 +9,8 @@ const READ_SINGLY: usize = 8;
 /// ... and this many times; then the block is unpacked.
 const READ_SINGLY_TIMES: u32 = 3;
 
-/// Walks the positions of one block's (or the tail's) documents, in groups of 128. Skips whole groups by their
-/// length, and unpacks a group only if many of its positions are read.
+/// Walks the positions of one block's (or the tail's) documents, in groups of 128. Skips whole groups by
+/// their length, and unpacks a group only if many of its positions are read.
 pub struct PositionRun {
     /// Positions of the run.
     count: u64,

@@ -17,7 +17,9 @@ pub(in crate::matcher) struct Common {
 /// A term's occurrences in each document of a batch.
 #[derive(Default)]
 pub(in crate::matcher) struct Occurrences {
+    /// The frequency of the term.
     pub freqs: Vec<u32>,
+    /// Where its positions are.
     pub spots: Vec<Spot>,
 }
 

@@ -41,8 +41,8 @@ pub(crate) struct Conjunction<'a> {
     scores: Vec<f32>,
 }
 
-/// Documents of a block of the first term, with partial sums of their scores: of the required terms, and of the
-/// optional ones.
+/// Documents of a block of the first term, with partial sums of their scores: of the required terms, and of
+/// the optional ones.
 struct Candidates {
     docs: [DocId; BLOCK],
     count: usize,
@@ -390,8 +390,8 @@ impl<'a> Conjunction<'a> {
         Ok(count)
     }
 
-    /// Calls `visit` for each match before `end`, starting at the current document of the first term, which is
-    /// left at or after `end`. As the first term is the rarest one, hardly any of its documents could be
+    /// Calls `visit` for each match before `end`, starting at the current document of the first term, which
+    /// is left at or after `end`. As the first term is the rarest one, hardly any of its documents could be
     /// skipped.
     #[inline]
     fn each_match(&mut self, end: DocId, mut visit: impl FnMut(DocId) -> Result<()>) -> Result<()> {

@@ -30,10 +30,10 @@ impl ExactPhrase {
         self.starts.counts()
     }
 
-    /// Keeps the documents of a batch that have the phrase. The first two terms, which are the rarest ones, are
-    /// looked up first; the others only in documents in which these lie as in the phrase. `select` is called
-    /// before positions are read, with the number of times that the phrase can occur in each document at most; it
-    /// leaves out documents that are not wanted.
+    /// Keeps the documents of a batch that have the phrase. The first two terms, which are the rarest ones,
+    /// are looked up first; the others only in documents in which these lie as in the phrase. `select` is
+    /// called before positions are read, with the number of times that the phrase can occur in each document
+    /// at most; it leaves out documents that are not wanted.
     pub fn keep(
         &mut self,
         terms: &mut [ScoredTerm<'_>],
@@ -91,8 +91,8 @@ impl ExactPhrase {
         common.keep_numbers(&numbers[..count]);
     }
 
-    /// Reads the positions of a term in all documents. They become the possible starts, or those starts are kept
-    /// that they follow.
+    /// Reads the positions of a term in all documents. They become the possible starts, or those starts are
+    /// kept that they follow.
     fn read(&mut self, term: usize, is_first: bool, scored: &mut ScoredTerm<'_>, found: &Occurrences) {
         let (place, ExactPhrase { starts, lists, .. }) = (self.places[term], self);
         if !is_first && starts.counts().len() != found.freqs.len() {

@@ -151,10 +151,9 @@ pub(in crate::query) fn parse(
 
 /// Makes a query in Lucene's syntax on one field, with the default options.
 pub fn query_string(text: &str, default_field: &str) -> Query {
-    let fields = vec![(default_field.to_owned(), 1.0)];
-    let (is_and, options, minimum_should_match) = (false, Options::default(), None);
-    let (text, tree) = (text.to_owned(), read(text));
-    Query::new(QueryString { text, tree, fields, is_and, options, minimum_should_match })
+    let (fields, options) = (vec![(default_field.to_owned(), 1.0)], Options::default());
+    let (text, tree, minimum_should_match) = (text.to_owned(), read(text), None);
+    Query::new(QueryString { text, tree, fields, is_and: false, options, minimum_should_match })
 }
 
 fn add_default_field(field: String, fields: &mut Vec<(String, f32)>) -> Result<(), RequestError> {
@@ -356,13 +355,7 @@ impl Translation<'_> {
                     let is_lenient = self.is_lenient || !self.binder.allows_expensive();
                     queries.push(if is_lenient { lenient(query) } else { query });
                 }
-                match queries.pop() {
-                    Some(only) if queries.is_empty() && only.boost == 1.0 => only,
-                    last => {
-                        queries.extend(last);
-                        Query::new(DisMax { queries, tie_breaker: self.options.tie_breaker })
-                    }
-                }
+                Query::new(DisMax { queries, tie_breaker: self.options.tie_breaker })
             }
         })
     }
