@@ -5,7 +5,7 @@
 
 use bitpacking::{BitPacker, BitPacker4x};
 
-use crate::{Corrupt, Reader, varint};
+use crate::{Corrupt, varint};
 
 /// Numbers in a block.
 pub const LEN: usize = 128;
@@ -185,16 +185,110 @@ pub fn unpack_patched(bytes: &[u8], values: &mut [u32; LEN]) -> Result<usize, Co
 }
 
 fn patch(exceptions: &[u8], width: u8, values: &mut [u32; LEN]) -> Result<(), Corrupt> {
-    let mut reader = Reader::new(exceptions);
-    while reader.remaining() > 0 {
-        let index = reader.u8()? as usize;
-        let high = reader.varint_u32()?;
-        if index >= LEN || width >= 32 {
+    each_exception(exceptions, width, |index, high| {
+        values[index % LEN] |= high;
+        true
+    })
+}
+
+/// Calls `found` with the index and the high bits, in place, of each exception, until it returns `false`.
+#[inline]
+fn each_exception(
+    mut exceptions: &[u8],
+    width: u8,
+    mut found: impl FnMut(usize, u32) -> bool,
+) -> Result<(), Corrupt> {
+    if width >= 32 && !exceptions.is_empty() {
+        return Err(CORRUPT_PATCHED);
+    }
+    while let [index, high, rest @ ..] = exceptions {
+        let (index, mut high) = (usize::from(*index), u32::from(*high));
+        exceptions = rest;
+        if high >= 0x80 {
+            // A varint of several bytes.
+            let mut shift = 7;
+            high &= 0x7F;
+            loop {
+                let [byte, rest @ ..] = exceptions else { return Err(CORRUPT_PATCHED) };
+                high |= u32::from(byte & 0x7F).checked_shl(shift).ok_or(CORRUPT_PATCHED)?;
+                shift += 7;
+                exceptions = rest;
+                if *byte < 0x80 {
+                    break;
+                }
+            }
+        }
+        if index >= LEN {
             return Err(CORRUPT_PATCHED);
         }
-        values[index] |= high << width;
+        if !found(index, high << width) {
+            return Ok(());
+        }
     }
-    Ok(())
+    if exceptions.is_empty() { Ok(()) } else { Err(CORRUPT_PATCHED) }
+}
+
+/// A patched block whose values are read one by one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Patched {
+    width: u8,
+    /// Length of the packed values and of the exceptions, with the two bytes before them.
+    packed_end: usize,
+    len: usize,
+}
+
+impl Patched {
+    /// Describes the block at the start of `bytes`.
+    #[inline]
+    pub fn of(bytes: &[u8]) -> Result<Patched, Corrupt> {
+        let len = patched_len(bytes)?;
+        Ok(Patched { width: bytes[0], packed_end: 2 + packed_bytes(bytes[0]), len })
+    }
+
+    /// Returns its length in bytes.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Reads the values from index `from` on. `bytes` are those that the block was described from. Together,
+    /// `from` and the number of `values` must not exceed 128.
+    #[inline]
+    pub fn get(&self, bytes: &[u8], from: usize, values: &mut [u32]) -> Result<(), Corrupt> {
+        let Patched { width, packed_end, len } = *self;
+        let packed = &bytes[2..packed_end];
+        let end = from + values.len();
+        for (value, index) in values.iter_mut().zip(from..) {
+            *value = get(packed, width, index);
+        }
+        if packed_end == len {
+            return Ok(());
+        }
+        each_exception(&bytes[packed_end..len], width, |index, high| {
+            if let Some(value) = index.checked_sub(from).and_then(|at| values.get_mut(at)) {
+                *value |= high;
+            }
+            index < end
+        })
+    }
+}
+
+/// Returns value `index` of a packed block of `width` bits. Four values lie side by side: value `i` is the
+/// `i / 4`-th of those in column `i % 4` of rows of four numbers of 32 bits.
+#[inline]
+fn get(packed: &[u8], width: u8, index: usize) -> u32 {
+    if width == 0 {
+        return 0;
+    }
+    let bit = index / 4 * usize::from(width);
+    let at = bit / 32 * 16 + index % 4 * 4;
+    let word = |at: usize| match packed.get(at..at + 4) {
+        Some(&[a, b, c, d]) => u64::from(u32::from_le_bytes([a, b, c, d])),
+        _ => 0,
+    };
+    let both = word(at) | word(at + 16) << 32;
+    (both >> (bit % 32)) as u32 & (u32::MAX >> (32 - width.min(32)))
 }
 
 #[cfg(test)]
@@ -214,6 +308,14 @@ mod tests {
         let mut back = [0; LEN];
         assert_eq!(unpack_patched(&bytes, &mut back), Ok(len));
         assert_eq!(back, values);
+        for from in 0..LEN {
+            for count in [0, 1, 3, LEN - from] {
+                let mut some = vec![0; count.min(LEN - from)];
+                let block = Patched::of(&bytes).expect("sound");
+                assert_eq!((block.len(), block.get(&bytes, from, &mut some)), (len, Ok(())));
+                assert_eq!(some, &values[from..][..some.len()], "{from}");
+            }
+        }
         assert!(unpack_patched(&bytes[..len - 1], &mut back).is_err());
     }
 
@@ -224,6 +326,12 @@ mod tests {
         check_patched(block(|i| if i == 7 { 1000 } else { i % 2 }), 18 + 3);
         check_patched(block(|i| i * 30_000_000), 2 + 32 * 16);
         check_patched(block(|i| if i % 50 == 0 { u32::MAX } else { 0 }), 2 + 3 * 6);
+        for width in 1..=32usize {
+            check_patched(
+                block(|i| i.wrapping_mul(0x9E37_79B9) >> (32 - width) | 1 << (width - 1)),
+                2 + 16 * width,
+            );
+        }
     }
 
     #[test]

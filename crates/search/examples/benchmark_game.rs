@@ -23,11 +23,10 @@ use std::sync::Arc;
 
 use limber_mapping::document::{self, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
-use limber_search::query::Query;
-use limber_search::request::{self, Order, Sort, TrackTotalHits};
+use limber_search::query::{Query, query_string};
+use limber_search::request::{Order, Sort, TrackTotalHits};
 use limber_search::{
-    CountRequest, IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot,
-    UrlParameters,
+    IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot, UrlParameters,
 };
 use limber_segment::{
     Buffer, DocumentMeta, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, WriteIdentity, merge,
@@ -129,7 +128,7 @@ fn serve(folder: &Path) {
             nested: None,
             hides_documents: false,
         },
-        ledger: Ledger::new(4 << 30),
+        context: SearchContext::new(Ledger::new(4 << 30), 0),
     };
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
@@ -146,7 +145,8 @@ fn serve(folder: &Path) {
 
 struct Engine {
     shard: ShardSnapshot,
-    ledger: Ledger,
+    /// Without deadlines, one context serves all queries.
+    context: SearchContext,
 }
 
 impl Engine {
@@ -186,7 +186,7 @@ impl Engine {
             }
             Some(_) => return None,
         }
-        let ranking = limber_search::rank(slice::from_ref(&self.shard), &request, &self.context());
+        let ranking = limber_search::rank(slice::from_ref(&self.shard), &request, &self.context);
         let ranking = ranking.expect("an answer");
         match mode {
             Some("COUNT") => ranking.total.map(|total| total.value),
@@ -194,27 +194,27 @@ impl Engine {
         }
     }
 
-    fn context(&self) -> SearchContext {
-        SearchContext::new(self.ledger.clone(), 0)
-    }
-
     fn count(&self, query: &str) -> u64 {
-        let request = CountRequest { query: Some(parsed(query)), ..CountRequest::default() };
-        let shards = slice::from_ref(&self.shard);
-        limber_search::count(shards, &request, &self.context()).expect("an answer").count
+        let request = SearchRequest {
+            query: Some(parsed(query)),
+            size: Some(0),
+            track_total_hits: TrackTotalHits::Exact,
+            ..SearchRequest::default()
+        };
+        let ranking = limber_search::rank(slice::from_ref(&self.shard), &request, &self.context);
+        ranking.expect("an answer").total.expect("hits are counted").value
     }
 
     fn search(&self, body: &Value) -> SearchResponse {
         let request = SearchRequest::parse(body, &UrlParameters::default()).expect("a sound query");
         let shards = slice::from_ref(&self.shard);
-        limber_search::execute(shards, &request, &self.context()).expect("an answer")
+        limber_search::execute(shards, &request, &self.context).expect("an answer")
     }
 }
 
 /// Parses a query in Lucene's syntax.
 fn parsed(query: &str) -> Query {
-    let query = json!({ "query_string": { "query": query, "default_field": "text" } });
-    request::read_query(&query).expect("a sound query")
+    query_string(query, "text")
 }
 
 /// Builds a search that finds and ranks documents and fetches nothing of them.

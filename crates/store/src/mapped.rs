@@ -117,6 +117,7 @@ impl MappedFile {
         tail
     }
 
+    #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.map
     }

@@ -143,7 +143,7 @@ pub(super) fn entered<T>(
     context: &SearchContext,
     run: impl FnOnce(&SearchContext) -> Result<T>,
 ) -> Result<(T, Option<Arc<dyn Account>>)> {
-    let context = &within_request(request, shards, context);
+    let context = &*within_request(request, shards, context);
     let work = context.work();
     let own_meter = work.meter.clone().filter(|_| Work::current().is_none_or(|work| work.meter.is_none()));
     let entered = work.enter();
@@ -335,19 +335,21 @@ fn skipped_shards(
     skipped
 }
 
-fn within_request(
+fn within_request<'c>(
     request: &SearchRequest,
     shards: &[ShardSnapshot],
-    context: &SearchContext,
-) -> SearchContext {
-    let mut context = context.clone();
-    context.profiles = request.profile;
+    context: &'c SearchContext,
+) -> Cow<'c, SearchContext> {
+    let mut context = Cow::Borrowed(context);
+    if context.profiles != request.profile {
+        context.to_mut().profiles = request.profile;
+    }
     if request.counts_all_shards && shards.len() > 1 {
-        context.statistics = Some(shards.into());
+        context.to_mut().statistics = Some(shards.into());
     }
     if let Some(millis) = request.timeout_millis {
         let own = Instant::now() + Duration::from_millis(millis.min(u64::from(u32::MAX)));
-        context.deadline = Some(context.deadline.map_or(own, |deadline| deadline.min(own)));
+        context.to_mut().deadline = Some(context.deadline.map_or(own, |deadline| deadline.min(own)));
     }
     context
 }

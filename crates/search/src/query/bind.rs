@@ -1,7 +1,7 @@
 //! Binds query trees to a shard.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -70,7 +70,7 @@ fn bind_with(query: &Query, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
 pub struct Binder<'a> {
     pub(super) shard: &'a ShardSnapshot,
     now_millis: i64,
-    pub(super) norms: RefCell<HashMap<Arc<str>, Arc<NormCache>>>,
+    pub(super) norms: RefCell<BTreeMap<Arc<str>, Arc<NormCache>>>,
     /// Number of scored terms so far: many texts with few terms are as much work as one with many terms.
     pub(super) terms: Cell<u32>,
     /// The first requested field that is not mapped.
@@ -91,9 +91,10 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
         check_request()?;
-        let started = Instant::now();
+        let is_measured = self.context.is_some_and(|context| context.profiles);
+        let started = is_measured.then(Instant::now);
         let mut bound = query.node.bind(boost * query.boost, self)?;
-        bound.bind_nanos = started.elapsed().as_nanos() as u64;
+        bound.bind_nanos = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
         if query.name.is_some() {
             // If the node already has a name, that belongs to a wrapper that has no node of its own.
             bound.name = query.name.clone();

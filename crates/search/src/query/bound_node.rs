@@ -230,14 +230,15 @@ impl ByScore<'_> {
         matches!(&self.scored, Scored::Terms { required, .. } if required.is_empty())
     }
 
-    /// Whether its documents are counted faster one by one than by bit sets: if several terms are required
-    /// and one of them is rare.
+    /// Whether its documents are counted faster one by one than by bit sets: those of a phrase, or if several
+    /// terms are required and one of them is rare.
     pub fn is_stepped(&self, segment: &Segment) -> bool {
-        let needs_all = match &self.scored {
-            Scored::Terms { required, .. } => required.len() > 1,
+        match &self.scored {
+            Scored::Terms { required, .. } => {
+                required.len() > 1 && self.cost() < u64::from(segment.doc_count()) / STEPPED_BELOW
+            }
             Scored::Phrase(_) => true,
-        };
-        needs_all && self.cost() < u64::from(segment.doc_count()) / STEPPED_BELOW
+        }
     }
 
     /// Returns the largest number of documents that may have to be scored, including deleted ones.

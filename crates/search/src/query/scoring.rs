@@ -250,7 +250,7 @@ impl<'a> Binder<'a> {
                     if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
             }
         }
-        let norms = Arc::new(NormCache::new(statistics, field.similarity.clone()));
+        let norms = NormCache::recent(statistics, &field.similarity);
         self.norms.borrow_mut().insert(field.path.clone(), norms.clone());
         Ok(norms)
     }

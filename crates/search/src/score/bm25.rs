@@ -4,6 +4,7 @@
 //! `k1 + 1` that Lucene dropped. The factor is applied as a boost of 2.2, in float, as the explanations of
 //! a running Elasticsearch 8.19 show. All steps are rounded to float where Java rounds them.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use limber_codec::norm;
@@ -25,6 +26,11 @@ pub struct FieldStatistics {
     /// Total number of terms of the field in all documents, each counted once per document. Only scripted
     /// similarities use it.
     pub sum_doc_freq: u64,
+}
+
+thread_local! {
+    /// See [`NormCache::recent`].
+    static RECENT: RefCell<[Option<Arc<NormCache>>; 4]> = const { RefCell::new([const { None }; 4]) };
 }
 
 /// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms; infinite where all matches have
@@ -49,6 +55,25 @@ impl NormCache {
             Similarity::Scripted(scripted) => Some(scripted),
             _ => None,
         }
+    }
+
+    /// Returns the factors for these statistics, which stay the same while segments do. Each thread keeps
+    /// those that it made last for BM25.
+    pub(crate) fn recent(statistics: FieldStatistics, similarity: &Similarity) -> Arc<NormCache> {
+        if !matches!(similarity, Similarity::Bm25 { .. }) {
+            return Arc::new(NormCache::new(statistics, similarity.clone()));
+        }
+        RECENT.with_borrow_mut(|recent| {
+            let same =
+                |norms: &Arc<NormCache>| norms.statistics == statistics && norms.similarity == *similarity;
+            if let Some(norms) = recent.iter().flatten().find(|norms| same(norms)) {
+                return norms.clone();
+            }
+            let norms = Arc::new(NormCache::new(statistics, similarity.clone()));
+            recent.rotate_right(1);
+            recent[0] = Some(norms.clone());
+            norms
+        })
     }
 
     pub(crate) fn new(statistics: FieldStatistics, similarity: Similarity) -> NormCache {
@@ -183,9 +208,12 @@ impl Bm25 {
         for (at, score) in scores.iter_mut().enumerate() {
             *score = inverse[norm(at) as usize];
         }
-        for (freq, score) in freqs.iter().zip(scores) {
-            *score = weight - weight / (1.0f32 + *freq as f32 * *score);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, the only requirement; the body is safe code.
+            return unsafe { finish_avx2(weight, freqs, scores) };
         }
+        finish(weight, freqs, scores);
     }
 
     #[cold]
@@ -313,6 +341,20 @@ impl Explanation {
             details: Vec::<Detail>::new(),
         }
     }
+}
+
+/// Computes scores from the frequencies and the factors of the norms, which the scores replace.
+#[inline(always)]
+fn finish(weight: f32, freqs: &[u32], scores: &mut [f32]) {
+    for (freq, score) in freqs.iter().zip(scores) {
+        *score = weight - weight / (1.0f32 + *freq as f32 * *score);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn finish_avx2(weight: f32, freqs: &[u32], scores: &mut [f32]) {
+    finish(weight, freqs, scores);
 }
 
 /// Scores increase with the product of the frequency and the inverse of the norm, so one division suffices

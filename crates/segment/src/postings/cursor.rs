@@ -1,10 +1,10 @@
 //! The postings of one term: "which document is next, how often is the term in it, and where?"
 
-use limber_codec::{Corrupt, Reader, ascending, block128};
+use limber_codec::{Corrupt, Reader, ascending, block128, members};
 use limber_store::FileBytes;
 
 use super::format::{BIT_SET_WORDS_MAX, BLOCK_DOCS, TAG_BIT_SET, TAIL_IMPACTS_MIN};
-use super::positions::PositionRun;
+use super::places::Place;
 use super::skip::SkipRows;
 use crate::index_options::IndexOptions;
 use crate::terms::TermInfo;
@@ -27,15 +27,17 @@ const SAFE_GAP_BITS: u8 = 24;
 /// end. Impacts: see [`Postings::shallow_advance`].
 pub struct Postings {
     pub(super) postings: FileBytes,
-    positions: Option<FileBytes>,
+    pub(super) positions: Option<FileBytes>,
     pub(super) info: TermInfo,
-    doc_count: u32,
+    pub(super) doc_count: u32,
     /// What was written, regardless of what was requested.
     pub(super) options: IndexOptions,
     pub(super) skip: SkipRows,
     pub(super) tail_len: usize,
     /// The current block; `skip.block_count` is the tail, greater values mean the end.
     pub(super) block: usize,
+    /// A block before which no document is asked for; see [`Postings::find`].
+    pub(super) searched: usize,
     doc: DocId,
     /// Index of `doc` in the block.
     at: usize,
@@ -43,10 +45,7 @@ pub struct Postings {
     decoded: Box<Decoded>,
     /// The offset of the packed frequencies of the current block; `None` once they are in `decoded`.
     freqs_at: Option<usize>,
-    /// Documents of the block whose positions were passed; `None` if the run was not opened yet.
-    positions_passed: Option<usize>,
-    /// Start and end of the current block's run in `positions`, once the run was opened.
-    run: (usize, usize),
+    pub(super) place: Place,
     pub(super) impacts: ImpactState,
     pub(super) corrupt: Option<&'static str>,
 }
@@ -58,7 +57,6 @@ struct Decoded {
     /// The last document of each run of [`STEP`] in `docs`, then [`NO_MORE_DOCS`].
     ends: [DocId; STEP],
     freqs: [u32; BLOCK_DOCS],
-    run: PositionRun,
 }
 
 /// State that `shallow_advance` and `max_score` keep between calls.
@@ -69,7 +67,7 @@ pub(super) struct ImpactState {
 }
 
 /// A part of a term's postings does not decode.
-struct Broken(&'static str);
+pub(super) struct Broken(pub(super) &'static str);
 
 impl From<Corrupt> for Broken {
     fn from(corrupt: Corrupt) -> Broken {
@@ -100,6 +98,7 @@ impl Postings {
             skip,
             tail_len: info.doc_freq as usize % BLOCK_DOCS,
             block: 0,
+            searched: 0,
             doc: NO_MORE_DOCS,
             at: 0,
             len: 0,
@@ -107,11 +106,9 @@ impl Postings {
                 docs: [NO_MORE_DOCS; BLOCK_DOCS],
                 ends: [NO_MORE_DOCS; STEP],
                 freqs: [1; BLOCK_DOCS],
-                run: PositionRun::default(),
             }),
             freqs_at: None,
-            positions_passed: None,
-            run: (0, 0),
+            place: Place::default(),
             impacts: ImpactState::default(),
             corrupt: None,
         };
@@ -183,33 +180,29 @@ impl Postings {
         }
     }
 
-    /// Moves the documents that have the term to the front of `docs`, which ascend from the current document
-    /// or a later one on; returns their number.
-    pub fn retain(&mut self, docs: &mut [DocId]) -> usize {
-        let (mut kept, mut at) = (0, 0);
-        while let Some(target) = docs.get(at).copied() {
-            let mut found = self.doc;
-            if found < target {
-                found = self.advance(target);
-            }
-            if found == NO_MORE_DOCS {
-                break;
-            }
-            docs[kept] = target;
-            kept += usize::from(found == target);
-            at += 1;
-            // Documents before the one that was found do not have the term.
-            while docs.get(at).is_some_and(|doc| *doc < found) {
-                at += 1;
-            }
-        }
-        kept
-    }
-
     /// Returns the documents of the current block from the current one on; empty at the end.
     #[inline]
     pub fn block_docs(&self) -> &[DocId] {
         &self.decoded.docs[self.at.min(self.len)..self.len]
+    }
+
+    /// Returns the index of the current document in its block; `None` at the end.
+    #[inline]
+    pub(super) fn index_in_block(&self) -> Option<usize> {
+        (self.at < self.len).then_some(self.at)
+    }
+
+    /// Returns the documents of the current block, the passed ones included, then [`NO_MORE_DOCS`].
+    #[inline]
+    pub(super) fn decoded_docs(&self) -> &[DocId; BLOCK_DOCS] {
+        &self.decoded.docs
+    }
+
+    /// Returns the frequencies of the current block's documents, the passed ones included, and their number.
+    #[inline]
+    pub(super) fn decoded_freqs(&mut self) -> (&[u32; BLOCK_DOCS], usize) {
+        self.decode_freqs();
+        (&self.decoded.freqs, self.len)
     }
 
     /// Returns the frequencies of [`Postings::block_docs`].
@@ -256,24 +249,10 @@ impl Postings {
         end: DocId,
         window: &mut [u64; 64],
     ) -> usize {
-        let bytes: &[u8] = &self.postings;
-        while block < self.skip.block_count {
-            let found = self.skip.last_doc(bytes, block - 1).zip(self.skip.last_doc(bytes, block));
-            let Some((previous, last)) = found.filter(|(_, last)| *last < end.min(self.doc_count)) else {
-                break;
-            };
-            let tagged = self.skip.bytes_of(bytes, block).map(|(start, end)| &bytes[start..end]);
-            let Some([TAG_BIT_SET, word_count, rest @ ..]) = tagged else { break };
-            let Some(words) = rest.get(..*word_count as usize * 8) else { break };
-            let Some(first) = (previous as u64 + 1).checked_sub(window_start as u64) else { break };
-            let words = words.as_chunks::<8>().0;
-            // A bit set that does not end where the skip data say is left to `enter_block`, which refuses it.
-            let top = words.last().map_or(0, |word| 64 - u64::from_le_bytes(*word).leading_zeros() as u64);
-            if words.is_empty()
-                || first + (words.len() as u64 - 1) * 64 + top != last.wrapping_sub(window_start) as u64 + 1
-            {
-                break;
-            }
+        while let Some((base, words)) = self.words(block) {
+            // Documents are below 2^32, so this bit exists.
+            let last = self.skip.last_doc(&self.postings, block).filter(|last| *last < end);
+            let (Some(_), Some(first)) = (last, base.checked_sub(window_start)) else { break };
             let (mut at, shift) = (first as usize / 64, first % 64);
             for word in words {
                 let word = u64::from_le_bytes(*word);
@@ -297,53 +276,8 @@ impl Postings {
         self.decoded.freqs[self.at.min(BLOCK_DOCS - 1)]
     }
 
-    /// Replaces `positions` with those of the term in the current document, ascending. There are none if
-    /// the postings were opened without [`super::Want::Positions`] or the field has no positions.
-    pub fn positions(&mut self, positions: &mut Vec<u32>) {
-        positions.clear();
-        if self.positions.is_some()
-            && self.at < self.len
-            && let Err(broken) = self.read_positions(positions)
-        {
-            positions.clear();
-            self.corrupt = Some(broken.0);
-        }
-    }
-
-    fn read_positions(&mut self, positions: &mut Vec<u32>) -> std::result::Result<(), Broken> {
-        self.decode_freqs();
-        let passed = match self.positions_passed {
-            Some(passed) if passed <= self.at => passed,
-            _ => self.enter_run()?,
-        };
-        let Some(bytes) = &self.positions else { return Ok(()) };
-        let run = bytes.get(self.run.0..self.run.1).ok_or(Broken("positions inside the term"))?;
-        let decoded = &mut *self.decoded;
-        if passed < self.at {
-            decoded.run.skip(run, sum(&decoded.freqs[passed..self.at]))?;
-        }
-        decoded.run.read(run, decoded.freqs[self.at], positions)?;
-        self.positions_passed = Some(self.at + 1);
-        Ok(())
-    }
-
-    /// Moves to the start of the current block's positions; returns 0, the number of documents passed by
-    /// then.
     #[cold]
-    fn enter_run(&mut self) -> std::result::Result<usize, Broken> {
-        let end = self.positions.as_ref().map_or(0, |bytes| bytes.len());
-        let run = match (self.skip.block_count, self.block) {
-            (0, _) => Some((0, end)),
-            (count, block) if block < count => self.skip.positions_of(&self.postings, block),
-            (count, _) => self.skip.positions_of(&self.postings, count - 1).map(|(_, start)| (start, end)),
-        };
-        self.run = run.ok_or(Broken("positions inside the term"))?;
-        self.decoded.run.restart(sum(&self.decoded.freqs[..self.len]));
-        Ok(0)
-    }
-
-    #[cold]
-    fn fail(&mut self, broken: Broken) -> DocId {
+    pub(super) fn fail(&mut self, broken: Broken) -> DocId {
         self.corrupt = Some(broken.0);
         self.block = self.skip.block_count + 1;
         self.end()
@@ -355,10 +289,9 @@ impl Postings {
     }
 
     /// Decodes the documents of `block` and moves to its first.
-    fn enter_block(&mut self, block: usize) -> DocId {
+    pub(super) fn enter_block(&mut self, block: usize) -> DocId {
         let count = self.skip.block_count;
         self.block = block;
-        self.positions_passed = None;
         if block > count || (block == count && self.tail_len == 0) {
             self.block = count + 1;
             return self.end();
@@ -450,21 +383,29 @@ impl Postings {
         Ok(self.tail_len)
     }
 
+    #[inline]
     fn decode_freqs(&mut self) {
         let Some(at) = self.freqs_at.take() else { return };
-        let freqs = &mut self.decoded.freqs;
-        match block128::unpack_patched(self.postings.get(at..).unwrap_or_default(), freqs) {
-            Ok(_) => freqs.iter_mut().for_each(|freq| *freq = freq.wrapping_add(1)),
-            Err(corrupt) => {
-                *freqs = [1; BLOCK_DOCS];
-                self.corrupt = Some(corrupt.expected);
-            }
+        if let Err(corrupt) = unpack_freqs(&self.postings, at, &mut self.decoded.freqs) {
+            self.corrupt = Some(corrupt.expected);
         }
     }
 }
 
-fn sum(freqs: &[u32]) -> u64 {
-    freqs.iter().map(|&freq| freq as u64).sum()
+/// Unpacks the frequencies of a block, which begin at an offset of the postings; all are 1 if that fails.
+pub(super) fn unpack_freqs(
+    postings: &[u8],
+    at: usize,
+    freqs: &mut [u32; BLOCK_DOCS],
+) -> std::result::Result<(), Corrupt> {
+    match block128::unpack_patched(postings.get(at..).unwrap_or_default(), freqs) {
+        Ok(_) => freqs.iter_mut().for_each(|freq| *freq = freq.wrapping_add(1)),
+        Err(corrupt) => {
+            *freqs = [1; BLOCK_DOCS];
+            return Err(corrupt);
+        }
+    }
+    Ok(())
 }
 
 /// Reads the bit set at the start of `bytes`; returns its length in bytes.
@@ -480,17 +421,6 @@ fn load_bit_set(
         return Err(EXPECTED);
     }
     let base = previous.map_or(0, |doc| doc.wrapping_add(1));
-    let mut count = 0;
-    for (i, word) in rest[..len].as_chunks::<8>().0.iter().enumerate() {
-        let mut word = u64::from_le_bytes(*word);
-        if count + word.count_ones() as usize > BLOCK_DOCS {
-            return Err(EXPECTED);
-        }
-        while word != 0 {
-            docs[count] = base.wrapping_add(i as u32 * 64 + word.trailing_zeros());
-            count += 1;
-            word &= word - 1;
-        }
-    }
+    let count = members::unpack_bit_set(rest[..len].as_chunks::<8>().0, base, docs);
     if count == BLOCK_DOCS { Ok(1 + len) } else { Err(EXPECTED) }
 }

@@ -94,19 +94,29 @@ pub trait Strength {
 #[inline]
 pub fn greatest(reader: &mut Reader<'_>, scale: &impl Strength) -> Result<f32, Corrupt> {
     let count = usize::from(reader.u8()?);
-    let mut most = f32::NEG_INFINITY;
     // Frequencies are nearly always single bytes.
     if let Some(pairs) = reader.rest().get(..2 * count) {
-        let mut bits = 0;
-        for [freq, norm] in pairs.as_chunks::<2>().0 {
+        // Two maxima, so that the processor need not wait for the one before.
+        let (mut bits, mut maxima) = (0, [f32::NEG_INFINITY; 2]);
+        let (fours, rest) = pairs.as_chunks::<4>();
+        let mut compare = |at: usize, freq: u8, norm: u8| {
             bits |= freq;
-            most = most.max(scale.strength(Impact { freq: u32::from(*freq), norm: *norm }));
+            let strength = scale.strength(Impact { freq: u32::from(freq), norm });
+            // Strengths are numbers, for which this is one instruction.
+            maxima[at] = if strength > maxima[at] { strength } else { maxima[at] };
+        };
+        for [freq, norm, other_freq, other_norm] in fours {
+            compare(0, *freq, *norm);
+            compare(1, *other_freq, *other_norm);
+        }
+        if let [freq, norm] = rest {
+            compare(0, *freq, *norm);
         }
         if bits < 0x80 {
-            return Ok(most);
+            return Ok(maxima[0].max(maxima[1]));
         }
     }
-    most = f32::NEG_INFINITY;
+    let mut most = f32::NEG_INFINITY;
     for _ in 0..count {
         most = most.max(scale.strength(Impact { freq: reader.varint_u32()?, norm: reader.u8()? }));
     }

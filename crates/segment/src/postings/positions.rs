@@ -4,80 +4,129 @@ use limber_codec::{Corrupt, Reader, bits, block128};
 
 use super::format::{BLOCK_DOCS, POSITION_VARINTS_MAX};
 
-/// Walks the positions of one block's (or the tail's) documents. Decodes 128 at a time and skips whole
-/// groups of 128 by their length.
+/// Positions are read from the packed block one by one up to this many at a time ...
+const READ_SINGLY: usize = 8;
+/// ... and this many times; then the block is unpacked.
+const READ_SINGLY_TIMES: u32 = 3;
+
+/// Walks the positions of one block's (or the tail's) documents, in groups of 128. Skips whole groups by
+/// their length, and unpacks a group only if many of its positions are read.
 pub struct PositionRun {
-    /// Bytes of the run decoded so far.
+    /// Positions of the run.
+    count: u64,
+    /// Positions before the current group.
+    first: u64,
+    /// The offset of the current group in the run, and of the next one.
+    group: usize,
+    next_group: usize,
+    /// Positions of the current group, and how many of them were passed.
+    len: usize,
     at: usize,
-    /// Positions of the run that are not decoded yet.
-    undecoded: u64,
+    form: Form,
     gaps: [u32; BLOCK_DOCS],
-    gaps_len: usize,
-    gaps_at: usize,
+}
+
+/// How the gaps of the current group are found.
+#[derive(Clone, Copy)]
+enum Form {
+    /// They are in `gaps`.
+    Unpacked,
+    /// In a packed block of 128 with exceptions. Some of them were read so many times.
+    Patched { block: block128::Patched, times: u32 },
+    /// In a packed array that begins at this offset of the run.
+    Packed { start: usize, width: u8 },
 }
 
 impl Default for PositionRun {
     fn default() -> PositionRun {
-        PositionRun { at: 0, undecoded: 0, gaps: [0; BLOCK_DOCS], gaps_len: 0, gaps_at: 0 }
+        PositionRun {
+            count: 0,
+            first: 0,
+            group: 0,
+            next_group: 0,
+            len: 0,
+            at: 0,
+            form: Form::Unpacked,
+            gaps: [0; BLOCK_DOCS],
+        }
     }
 }
 
 impl PositionRun {
     /// Moves to the start of a run of `count` positions.
     pub fn restart(&mut self, count: u64) {
-        (self.at, self.undecoded, self.gaps_len, self.gaps_at) = (0, count, 0, 0);
+        (self.count, self.first) = (count, 0);
+        (self.group, self.next_group, self.len, self.at) = (0, 0, 0, 0);
     }
 
-    /// Skips `count` positions.
-    pub fn skip(&mut self, run: &[u8], mut count: u64) -> Result<(), Corrupt> {
+    /// Returns the number of positions that were passed since the start of the run.
+    #[inline]
+    pub fn passed(&self) -> u64 {
+        self.first + self.at as u64
+    }
+
+    /// Moves to a position by the number of positions before it, which is at least [`PositionRun::passed`].
+    #[inline]
+    pub fn seek(&mut self, run: &[u8], before: u64) -> Result<(), Corrupt> {
         loop {
-            let here = (self.gaps_len - self.gaps_at) as u64;
-            if count <= here {
-                self.gaps_at += count as usize;
+            let at = before.saturating_sub(self.first);
+            if at <= self.len as u64 {
+                self.at = at as usize;
                 return Ok(());
             }
-            count -= here;
-            self.gaps_at = self.gaps_len;
-            if count >= BLOCK_DOCS as u64 && self.undecoded >= BLOCK_DOCS as u64 {
-                self.at += block128::patched_len(self.rest(run))?;
-                self.undecoded -= BLOCK_DOCS as u64;
-                count -= BLOCK_DOCS as u64;
-            } else {
-                self.decode(run)?;
-            }
+            self.enter_next(run)?;
         }
     }
 
-    /// Appends the positions of a document in which the term occurs `freq` times. The run's bytes bound how
-    /// much is appended, however large `freq` is.
-    pub fn read(&mut self, run: &[u8], freq: u32, positions: &mut Vec<u32>) -> Result<(), Corrupt> {
-        let mut position = 0u32;
-        let mut left = freq as usize;
-        while left > 0 {
-            if self.gaps_at == self.gaps_len {
-                self.decode(run)?;
+    /// Whether the bytes of the run can have so many positions: 128 take at least two bytes.
+    #[inline]
+    pub fn can_have(run: &[u8], count: u32) -> bool {
+        count as usize / BLOCK_DOCS <= run.len() / 2
+    }
+
+    /// Reads the positions of a document, as many as there are in `positions`.
+    #[inline]
+    pub fn read(&mut self, run: &[u8], positions: &mut [u32]) -> Result<(), Corrupt> {
+        let (mut position, mut filled) = (0u32, 0);
+        while filled < positions.len() {
+            if self.at == self.len {
+                self.enter_next(run)?;
             }
-            let take = left.min(self.gaps_len - self.gaps_at);
-            positions.extend(self.gaps[self.gaps_at..self.gaps_at + take].iter().map(|gap| {
+            let (from, take) = (self.at, (positions.len() - filled).min(self.len - self.at));
+            let out = &mut positions[filled..filled + take];
+            match &mut self.form {
+                Form::Patched { block, times } if take <= READ_SINGLY && *times < READ_SINGLY_TIMES => {
+                    *times += 1;
+                    block.get(&run[self.group..self.next_group], from, out)?;
+                }
+                Form::Packed { start, width } if take <= READ_SINGLY => {
+                    let packed = run.get(*start..).unwrap_or_default();
+                    let gaps = out.iter_mut().zip(from..);
+                    gaps.for_each(|(gap, at)| *gap = bits::get(packed, at, *width) as u32);
+                }
+                _ => {
+                    self.unpack(run)?;
+                    out.copy_from_slice(&self.gaps[from..from + take]);
+                }
+            }
+            for gap in out {
                 position = position.wrapping_add(*gap);
-                position
-            }));
-            self.gaps_at += take;
-            left -= take;
+                *gap = position;
+            }
+            self.at += take;
+            filled += take;
         }
         Ok(())
     }
 
-    fn rest<'a>(&self, run: &'a [u8]) -> &'a [u8] {
-        run.get(self.at..).unwrap_or_default()
-    }
-
-    /// Decodes the next positions of the run: at least one.
-    fn decode(&mut self, run: &[u8]) -> Result<(), Corrupt> {
-        let rest = self.rest(run);
-        let len = self.undecoded.min(BLOCK_DOCS as u64) as usize;
-        if len == BLOCK_DOCS {
-            self.at += block128::unpack_patched(rest, &mut self.gaps)?;
+    /// Moves to the next group, which has at least one position.
+    fn enter_next(&mut self, run: &[u8]) -> Result<(), Corrupt> {
+        let (start, first) = (self.next_group, self.first + self.len as u64);
+        let rest = run.get(start..).unwrap_or_default();
+        let len = self.count.saturating_sub(first).min(BLOCK_DOCS as u64) as usize;
+        let (bytes, form) = if len == BLOCK_DOCS {
+            let block = block128::Patched::of(rest)?;
+            (block.len(), Form::Patched { block, times: 0 })
         } else {
             let mut reader = Reader::new(rest);
             reader.expect(len > 0, "a position for every occurrence")?;
@@ -85,18 +134,34 @@ impl PositionRun {
                 for gap in &mut self.gaps[..len] {
                     *gap = reader.varint_u32()?;
                 }
+                (reader.position(), Form::Unpacked)
             } else {
                 let width = reader.u8()?;
                 reader.expect(width <= 32, "a bit width of at most 32")?;
-                let packed = reader.bytes(bits::packed_bytes(len, width))?;
-                for (i, gap) in self.gaps[..len].iter_mut().enumerate() {
-                    *gap = bits::get(packed, i, width) as u32;
-                }
+                let form = Form::Packed { start: start + reader.position(), width };
+                reader.bytes(bits::packed_bytes(len, width))?;
+                (reader.position(), form)
             }
-            self.at += reader.position();
+        };
+        (self.first, self.group, self.next_group) = (first, start, start + bytes);
+        (self.len, self.at, self.form) = (len, 0, form);
+        Ok(())
+    }
+
+    /// Fills `gaps` with those of the current group.
+    fn unpack(&mut self, run: &[u8]) -> Result<(), Corrupt> {
+        match self.form {
+            Form::Unpacked => {}
+            Form::Patched { .. } => {
+                block128::unpack_patched(&run[self.group..self.next_group], &mut self.gaps)?;
+            }
+            Form::Packed { start, width } => {
+                let packed = run.get(start..).unwrap_or_default();
+                let gaps = self.gaps[..self.len].iter_mut().enumerate();
+                gaps.for_each(|(at, gap)| *gap = bits::get(packed, at, width) as u32);
+            }
         }
-        self.undecoded -= len as u64;
-        (self.gaps_len, self.gaps_at) = (len, 0);
+        self.form = Form::Unpacked;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Compares postings with the documents they were written from.
 
+use limber_codec::followed::{LANES, PADDING};
 use limber_store::FileBytes;
 use proptest::prelude::*;
 
@@ -70,7 +71,7 @@ fn check(terms: &[Occurrences], options: IndexOptions) {
         assert_eq!(info.doc_freq as usize, term.len());
         check_next(&written, term, info, options);
         check_advance(&written, term, info);
-        check_retain(&written, term, info);
+        check_find(&written, term, info, options);
         check_blocks(&written, term, info, options);
         if options.frequencies {
             check_impacts(&written, term, info);
@@ -112,16 +113,54 @@ fn check_advance(written: &Written, term: &Occurrences, info: &TermInfo) {
     }
 }
 
-fn check_retain(written: &Written, term: &Occurrences, info: &TermInfo) {
+fn check_find(written: &Written, term: &Occurrences, info: &TermInfo, options: IndexOptions) {
     let last = term.last().map_or(0, |(doc, _)| *doc);
-    for step in [1, 2, 7, 100, 3000] {
-        let mut postings = written.reader.postings(info, Want::Docs).expect("sound");
+    let mut found = Found::default();
+    for (step, want) in
+        [1, 2, 7, 100, 3000].into_iter().zip([Want::Docs, Want::Freqs, Want::Positions].into_iter().cycle())
+    {
+        let mut postings = written.reader.postings(info, want).expect("sound");
         let asked: Vec<u32> = (0..=last.saturating_add(200)).step_by(step).take(20_000).collect();
-        for docs in asked.chunks(100) {
-            let expected = docs.iter().filter(|doc| term.binary_search_by_key(*doc, |(doc, _)| *doc).is_ok());
-            let mut kept = docs.to_vec();
-            let count = postings.retain(&mut kept);
-            assert!(kept[..count].iter().eq(expected), "{docs:?}");
+        let mut lists = vec![9];
+        for (turn, docs) in asked.chunks(100).enumerate() {
+            // Other ways to move the cursor do not disturb a search.
+            match turn % 4 {
+                1 => drop(postings.advance(docs[0])),
+                3 => drop(postings.shallow_advance(docs[0].max(postings.doc()))),
+                _ => {}
+            }
+            postings.find(docs, want, &mut found);
+            let expected = docs.iter().zip(0..).filter_map(|(doc, number)| {
+                let at = term.binary_search_by_key(doc, |(doc, _)| *doc).ok()?;
+                Some((number, &term[at].1))
+            });
+            let expected: Vec<(u8, &Vec<u32>)> = expected.collect();
+            assert!(found.numbers().iter().eq(expected.iter().map(|(number, _)| number)), "{docs:?}");
+            if want == Want::Docs || !options.frequencies {
+                continue;
+            }
+            assert!(
+                found
+                    .freqs()
+                    .iter()
+                    .copied()
+                    .eq(expected.iter().map(|(_, positions)| positions.len() as u32))
+            );
+            if want != Want::Positions {
+                continue;
+            }
+            // The positions of some documents are never requested.
+            let wanted: Vec<usize> = (0..expected.len()).filter(|number| number % 3 != 1).collect();
+            let spots: Vec<Spot> = wanted.iter().map(|at| found.spots()[*at]).collect();
+            let freqs: Vec<u32> = wanted.iter().map(|at| found.freqs()[*at]).collect();
+            assert_eq!(postings.lists(&spots, &freqs, &mut lists), options.positions);
+            let mut from = 0;
+            for at in wanted.iter().filter(|_| options.positions) {
+                let (list, padded) = (expected[*at].1, expected[*at].1.len().next_multiple_of(LANES));
+                assert_eq!(&lists[from..from + list.len()], list);
+                assert!(lists[from + list.len()..from + padded].iter().all(|number| *number == PADDING));
+                from += padded;
+            }
         }
         postings.status().expect("sound");
     }
@@ -333,6 +372,14 @@ fn corrupt_bytes_end_early() {
             postings.shallow_advance(postings.doc());
             let up_to = postings.doc() + 3000;
             postings.max_score(up_to, &mut KnownBounds::default(), &Ratio);
+            if count % 40 == 13 {
+                let docs: Vec<u32> = (postings.doc()..).step_by(3).take(100).collect();
+                let mut batch = Found::default();
+                postings.find(&docs, Want::Positions, &mut batch);
+                postings.lists(batch.spots(), batch.freqs(), &mut found);
+                postings.advance(docs[99].min(DOCS));
+                continue;
+            }
             if count % 40 == 7 {
                 let start = postings.doc() / WINDOW_DOCS * WINDOW_DOCS;
                 let mut window = [0; 64];

@@ -9,12 +9,13 @@
 
 use std::ops::Range;
 
-use limber_segment::postings::Want;
+use limber_segment::postings::{Found, Want};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
+use super::common::Common;
 use super::guards::Guards;
 use super::keeper::Keeper;
-use super::scored_term::{BLOCK, Rounding, ScoredTerm};
+use super::scored_term::{BLOCK, Rounding, ScoredTerm, score_docs};
 use crate::error::Result;
 use crate::matcher::text::exact_phrase::ExactPhrase;
 use crate::matcher::{Bits, Matcher, WINDOW};
@@ -31,61 +32,70 @@ pub(crate) struct Conjunction<'a> {
     /// Upper bound of each term's score in the current block of the first term.
     bounds: Vec<f32>,
     optional_bounds: Vec<f32>,
+    /// What a term was found in.
+    found: Found,
+    /// Documents with all terms of the phrase.
+    common: Common,
     /// Documents to be offered, with their scores.
     docs: Vec<DocId>,
     scores: Vec<f32>,
 }
 
-/// Partial sums of the scores of a block's documents: of the required terms, and of the optional ones.
-struct Found {
+/// Documents of a block of the first term, with partial sums of their scores: of the required terms, and of
+/// the optional ones.
+struct Candidates {
+    docs: [DocId; BLOCK],
+    count: usize,
     sums: [f64; BLOCK],
     added: [f64; BLOCK],
 }
 
-impl Found {
-    #[inline]
-    fn start(&mut self, at: usize, score: f32, only_adds: bool) {
-        let score = f64::from(score);
-        (self.sums[at], self.added[at]) = if only_adds { (0.0, score) } else { (score, 0.0) };
+impl Candidates {
+    fn new() -> Candidates {
+        Candidates { docs: [0; BLOCK], count: 0, sums: [0.0; BLOCK], added: [0.0; BLOCK] }
     }
 
-    /// Copies the sums at index `at` to index `to`, and adds a score.
     #[inline]
-    fn go_on(&mut self, at: usize, to: usize, score: f32, only_adds: bool) {
-        (self.sums[to], self.added[to]) = (self.sums[at], self.added[at]);
+    fn docs(&self) -> &[DocId] {
+        &self.docs[..self.count]
+    }
+
+    /// Adds the score of a term in each document.
+    #[inline]
+    fn add(&mut self, scores: &[f32; BLOCK], only_adds: bool) {
         let sums = if only_adds { &mut self.added } else { &mut self.sums };
-        sums[to] += f64::from(score);
+        sums[..self.count].iter_mut().zip(scores).for_each(|(sum, score)| *sum += f64::from(*score));
     }
 
-    /// Keeps those of the first `all` documents, which are the current block of `lead`, that `other` has as
-    /// well, and adds up both scores. Returns their number.
-    fn start_common(
-        &mut self,
-        docs: &mut [DocId; BLOCK],
-        all: usize,
-        lead: &mut ScoredTerm<'_>,
-        other: &mut ScoredTerm<'_>,
-    ) -> usize {
-        let (mut of_lead, mut of_other, mut kept) = ([0; BLOCK], [0; BLOCK], 0);
-        let freqs = lead.postings.block_freqs();
-        for at in 0..all {
-            let doc = docs[at];
-            if other.postings.advance(doc) == doc {
-                (docs[kept], of_lead[kept], of_other[kept]) = (doc, freqs[at], other.postings.freq());
-                kept += 1;
-            }
-        }
-        let mut scores = [0.0; BLOCK];
-        lead.score_docs(&docs[..kept], &of_lead[..kept], &mut scores);
-        (0..kept).for_each(|at| self.start(at, scores[at], lead.only_adds));
-        other.score_docs(&docs[..kept], &of_other[..kept], &mut scores);
-        (0..kept).for_each(|at| self.go_on(at, at, scores[at], other.only_adds));
-        kept
-    }
-
+    /// Adds the score of a term in the documents that have it, whose indices are `numbers`.
     #[inline]
-    fn sum(&self, at: usize) -> f64 {
-        self.sums[at] + self.added[at]
+    fn add_to(&mut self, numbers: &[u8], scores: &[f32; BLOCK]) {
+        for (number, score) in numbers.iter().zip(scores) {
+            self.added[usize::from(*number) % BLOCK] += f64::from(*score);
+        }
+    }
+
+    /// Keeps the documents at these ascending indices.
+    #[inline]
+    fn keep(&mut self, numbers: &[u8]) {
+        for (to, from) in numbers.iter().enumerate() {
+            let from = usize::from(*from) % BLOCK;
+            (self.docs[to], self.sums[to], self.added[to]) =
+                (self.docs[from], self.sums[from], self.added[from]);
+        }
+        self.count = numbers.len();
+    }
+
+    /// Keeps the documents whose sum `is_wanted`.
+    #[inline]
+    fn keep_if(&mut self, is_wanted: impl Fn(f64) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.count {
+            let (sum, added) = (self.sums[at], self.added[at]);
+            (self.docs[kept], self.sums[kept], self.added[kept]) = (self.docs[at], sum, added);
+            kept += usize::from(is_wanted(sum + added));
+        }
+        self.count = kept;
     }
 
     /// Returns the score at an index: both sums are rounded, then their sum.
@@ -139,7 +149,19 @@ impl<'a> Conjunction<'a> {
         let rounding = Rounding::of(&terms, &optional);
         let (bounds, optional_bounds) = (vec![0.0; terms.len()], vec![0.0; optional.len()]);
         let (docs, scores) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
-        Conjunction { terms, optional, phrase, rounding, bounds, optional_bounds, docs, scores }
+        let (found, common) = (Found::default(), Common::default());
+        Conjunction {
+            terms,
+            optional,
+            phrase,
+            rounding,
+            bounds,
+            optional_bounds,
+            found,
+            common,
+            docs,
+            scores,
+        }
     }
 
     /// Returns a document at or after `target` such that no earlier one from `target` on matches, or
@@ -268,58 +290,53 @@ impl<'a> Conjunction<'a> {
     /// Collects the current block of the first term, up to `end` (excluded). Documents that do not score more
     /// than `threshold` can be left out.
     fn collect_block(&mut self, end: DocId, threshold: Option<f32>, guards: &mut Guards<'_>) -> Result<()> {
-        let (mut docs, mut own) = ([0; BLOCK], [0.0; BLOCK]);
-        let mut found = Found { sums: [0.0; BLOCK], added: [0.0; BLOCK] };
+        let (mut candidates, mut scores) = (Candidates::new(), [0.0; BLOCK]);
         let rounding = self.rounding;
-        let wanted =
-            |sum: f64, rest: f64| threshold.is_none_or(|threshold| rounding.beats(sum + rest, threshold));
+        let keep = |candidates: &mut Candidates, rest: f64| {
+            if let Some(threshold) = threshold {
+                candidates.keep_if(|sum| rounding.beats(sum + rest, threshold));
+            }
+        };
         let total = |bounds: &[f32]| bounds.iter().map(|bound| f64::from(*bound)).sum::<f64>();
         let of_optional = total(&self.optional_bounds);
         let [lead, others @ ..] = &mut self.terms[..] else { return Ok(()) };
-        let (all, mut count, looked_up) = match (&mut *others, threshold) {
-            // Every document is wanted, so only those are scored that the next term has as well.
-            ([first, ..], None) => {
-                let all = lead.block(end, &mut docs);
-                (all, found.start_common(&mut docs, all, lead, first), 1)
+        let all = lead.block(end, &mut candidates.docs);
+        candidates.count = all;
+        // If every document is wanted, only those are scored that the next term has as well.
+        let is_scored_first = threshold.is_some() || others.is_empty();
+        if is_scored_first {
+            lead.score_block(candidates.docs(), &mut scores);
+            candidates.add(&scores, lead.only_adds);
+            keep(&mut candidates, total(&self.bounds[1..]) + of_optional);
+        }
+        let found = &mut self.found;
+        for (at, other) in others.iter_mut().enumerate() {
+            other.postings.find(candidates.docs(), Want::Freqs, found);
+            candidates.keep(found.numbers());
+            other.score_docs(candidates.docs(), found.freqs(), &mut scores);
+            candidates.add(&scores, other.only_adds);
+            if at == 0 && !is_scored_first {
+                lead.postings.find(candidates.docs(), Want::Freqs, found);
+                lead.score_docs(candidates.docs(), found.freqs(), &mut scores);
+                candidates.add(&scores, lead.only_adds);
             }
-            _ => {
-                let all = lead.scored_block(end, &mut docs, &mut own);
-                let (rest, mut count) = (total(&self.bounds[1..]) + of_optional, 0);
-                for at in 0..all {
-                    docs[count] = docs[at];
-                    found.start(count, own[at], lead.only_adds);
-                    count += usize::from(wanted(f64::from(own[at]), rest));
-                }
-                (all, count, 0)
-            }
-        };
-        for (at, other) in others.iter_mut().enumerate().skip(looked_up) {
-            let rest = total(&self.bounds[at + 2..]) + of_optional;
-            let mut kept = 0;
-            for at in 0..count {
-                if other.postings.advance(docs[at]) == docs[at] {
-                    docs[kept] = docs[at];
-                    found.go_on(at, kept, other.score(), other.only_adds);
-                    kept += usize::from(wanted(found.sum(kept), rest));
-                }
-            }
-            count = kept;
+            keep(&mut candidates, total(&self.bounds[at + 2..]) + of_optional);
         }
         for (at, other) in self.optional.iter_mut().enumerate() {
-            let rest = total(&self.optional_bounds[at + 1..]);
-            let mut kept = 0;
-            for at in 0..count {
-                let has_it = other.postings.advance(docs[at]) == docs[at];
-                docs[kept] = docs[at];
-                found.go_on(at, kept, if has_it { other.score() } else { 0.0 }, true);
-                kept += usize::from(wanted(found.sum(kept), rest));
-            }
-            count = kept;
+            other.postings.find(candidates.docs(), Want::Freqs, found);
+            let mut docs = [0; BLOCK];
+            let numbers = found.numbers();
+            docs.iter_mut()
+                .zip(numbers)
+                .for_each(|(doc, at)| *doc = candidates.docs[usize::from(*at) % BLOCK]);
+            other.score_docs(&docs[..numbers.len()], found.freqs(), &mut scores);
+            candidates.add_to(numbers, &scores);
+            keep(&mut candidates, total(&self.optional_bounds[at + 1..]));
         }
-        for (at, doc) in docs[..count].iter().enumerate() {
+        for (at, doc) in candidates.docs().iter().enumerate() {
             if guards.allow(*doc)? {
                 self.docs.push(*doc);
-                self.scores.push(found.score(at));
+                self.scores.push(candidates.score(at));
             }
         }
         lead.pass(all, end);
@@ -335,89 +352,69 @@ impl<'a> Conjunction<'a> {
         counts: bool,
         guards: &mut Guards<'_>,
     ) -> Result<u64> {
-        let Conjunction { terms, phrase: Some(phrase), docs, scores, .. } = self else { return Ok(0) };
-        let last = terms[0].postings.block_docs().last().map_or(end - 1, |last| *last.min(&(end - 1)));
-        let mut left_out = 0;
-        each_common(terms, last + 1, |terms| {
-            let doc = terms[0].postings.doc();
-            if !guards.allow(doc)? {
-                return Ok(());
+        let Conjunction { terms, phrase: Some(phrase), common, docs, scores, .. } = self else {
+            return Ok(0);
+        };
+        let all = common.start(&terms[0], end);
+        let (norms, bm25) = terms[0].scoring();
+        let mut found = [0.0; BLOCK];
+        let competes = |score: f32| threshold.is_none_or(|threshold| score > threshold);
+        phrase.keep(terms, common, |common, most| {
+            score_docs(norms, bm25, common.docs(), most, &mut found);
+            let (mut numbers, mut count) = ([0; BLOCK], 0);
+            for (at, doc) in common.docs().iter().enumerate() {
+                if (counts || competes(found[at])) && guards.allow(*doc)? {
+                    numbers[count] = at as u8;
+                    count += 1;
+                }
             }
-            if let Some(threshold) = threshold
-                && phrase.bound(terms) <= threshold
-            {
-                left_out += u64::from(counts && phrase.holds(terms));
-                return Ok(());
-            }
-            let freq = phrase.freq(terms);
-            if freq > 0 {
-                docs.push(doc);
-                scores.push(terms[0].score_of(freq));
-            }
+            common.keep_numbers(&numbers[..count]);
             Ok(())
         })?;
-        Ok(left_out)
+        terms[0].score_docs(common.docs(), phrase.freqs(), &mut found);
+        for (doc, score) in common.docs().iter().zip(found).filter(|(_, score)| competes(*score)) {
+            docs.push(*doc);
+            scores.push(score);
+        }
+        terms[0].pass(all, end);
+        Ok(if counts { (common.docs().len() - docs.len()) as u64 } else { 0 })
     }
 
     /// Counts the matches before `end` that pass the guards, and leaves the first term at or after `end`.
     fn count(&mut self, end: DocId, guards: &mut Guards<'_>) -> Result<u64> {
-        if self.phrase.is_none() {
-            return self.count_by_blocks(end, guards);
-        }
-        let (mut count, phrase) = (0, &mut self.phrase);
-        each_common(&mut self.terms, end, |terms| {
-            let passes = guards.allow(terms[0].postings.doc())?;
-            count += u64::from(passes && phrase.as_mut().is_none_or(|phrase| phrase.holds(terms)));
+        let mut count = 0;
+        self.each_match(end, |doc| {
+            count += u64::from(guards.allow(doc)?);
             Ok(())
         })?;
-        self.status()?;
         Ok(count)
     }
 
-    /// [`Conjunction::count`] for terms whose positions do not matter: each term keeps the documents that it
-    /// has of a block of the first term. As that is the rarest one, hardly any of its documents could be
+    /// Calls `visit` for each match before `end`, starting at the current document of the first term, which
+    /// is left at or after `end`. As the first term is the rarest one, hardly any of its documents could be
     /// skipped.
-    fn count_by_blocks(&mut self, end: DocId, guards: &mut Guards<'_>) -> Result<u64> {
-        let (mut docs, mut total) = ([0; BLOCK], 0);
-        let [lead, others @ ..] = &mut self.terms[..] else { return Ok(0) };
-        while lead.postings.doc() < end {
-            let all = lead.block(end, &mut docs);
-            let mut count = all;
-            for other in &mut *others {
-                count = other.postings.retain(&mut docs[..count]);
-            }
-            for doc in &docs[..count] {
-                total += u64::from(guards.allow(*doc)?);
-            }
-            lead.pass(all, end);
+    #[inline]
+    fn each_match(&mut self, end: DocId, mut visit: impl FnMut(DocId) -> Result<()>) -> Result<()> {
+        while self.terms.first().is_some_and(|lead| lead.postings.doc() < end) {
+            let all = self.common.start(&self.terms[0], end);
+            self.each_common(1, &mut visit)?;
+            self.terms[0].pass(all, end);
         }
-        self.status()?;
-        Ok(total)
+        self.status()
     }
-}
 
-/// Calls `visit` for each document before `end` that has all terms, starting at the current one of the first
-/// term, which is left at or after `end`.
-#[inline]
-fn each_common(
-    terms: &mut [ScoredTerm<'_>],
-    end: DocId,
-    mut visit: impl FnMut(&mut [ScoredTerm<'_>]) -> Result<()>,
-) -> Result<()> {
-    let Some(lead) = terms.first() else { return Ok(()) };
-    let mut doc = lead.postings.doc();
-    'docs: while doc < end {
-        for at in 1..terms.len() {
-            let found = terms[at].postings.advance(doc);
-            if found > doc {
-                doc = terms[0].postings.advance(found);
-                continue 'docs;
-            }
-        }
-        visit(terms)?;
-        doc = terms[0].postings.next();
+    /// Calls `visit` for each document of the batch in `common` that matches, given that all of them have the
+    /// first `known` terms.
+    #[inline]
+    fn each_common(&mut self, known: usize, mut visit: impl FnMut(DocId) -> Result<()>) -> Result<()> {
+        let Conjunction { terms, phrase, common, .. } = self;
+        let Some(phrase) = phrase else {
+            terms[known..].iter_mut().for_each(|term| common.keep(term));
+            return common.docs().iter().try_for_each(|doc| visit(*doc));
+        };
+        phrase.keep(terms, common, |_, _| Ok(()))?;
+        common.docs().iter().try_for_each(|doc| visit(*doc))
     }
-    Ok(())
 }
 
 /// Matches documents without scoring them, as for a phrase in a filter.
@@ -434,23 +431,28 @@ impl Matcher for Conjunction<'_> {
     fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         let Some(lead) = self.terms.first_mut() else { return Ok(()) };
         lead.postings.advance(start);
-        let phrase = &mut self.phrase;
-        each_common(&mut self.terms, start.saturating_add(WINDOW), |terms| {
-            if phrase.as_mut().is_none_or(|phrase| phrase.holds(terms)) {
-                bits.set(terms[0].postings.doc() - start);
-            }
+        self.each_match(start.saturating_add(WINDOW), |doc| {
+            bits.set(doc - start);
             Ok(())
-        })?;
-        self.status()
+        })
     }
 
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        let Conjunction { terms, phrase, .. } = self;
-        bits.retain(|index| {
-            let doc = start + index;
-            let has_all = !terms.is_empty() && terms.iter_mut().all(|term| term.postings.advance(doc) == doc);
-            Ok(has_all && phrase.as_mut().is_none_or(|phrase| phrase.holds(terms)))
-        })?;
+        self.docs.clear();
+        bits.append_to(start, &mut self.docs);
+        bits.clear();
+        if self.terms.is_empty() {
+            return Ok(());
+        }
+        let docs = std::mem::take(&mut self.docs);
+        for batch in docs.chunks(BLOCK) {
+            self.common.start_with(batch);
+            self.each_common(0, |doc| {
+                bits.set(doc - start);
+                Ok(())
+            })?;
+        }
+        self.docs = docs;
         self.status()
     }
 }

@@ -1,5 +1,6 @@
 //! Matchers that find documents and their scores in one pass.
 
+pub(super) mod common;
 pub(super) mod conjunction;
 pub(super) mod contenders;
 pub(super) mod disjunction;

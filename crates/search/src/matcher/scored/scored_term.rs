@@ -90,12 +90,6 @@ impl<'a> ScoredTerm<'a> {
     #[inline]
     pub fn score(&mut self) -> f32 {
         let freq = self.postings.freq();
-        self.score_of(freq)
-    }
-
-    /// Returns the score of something with this frequency in the current document.
-    #[inline]
-    pub fn score_of(&self, freq: u32) -> f32 {
         let norm = self.norms.map_or(1, |norms| norms.get(self.postings.doc()));
         self.bm25.score(freq as f32, norm)
     }
@@ -111,9 +105,22 @@ impl<'a> ScoredTerm<'a> {
         scores: &mut [f32; BLOCK],
     ) -> usize {
         let count = self.block(end, docs);
-        let freqs = &self.postings.block_freqs()[..count];
-        score_docs(self.norms, self.bm25, &docs[..count], freqs, scores);
+        self.score_block(&docs[..count], scores);
         count
+    }
+
+    /// Computes the scores of the term in the first of the current block's remaining documents, which are
+    /// `docs`.
+    #[inline]
+    pub fn score_block(&mut self, docs: &[DocId], scores: &mut [f32; BLOCK]) {
+        let freqs = &self.postings.block_freqs()[..docs.len()];
+        score_docs(self.norms, self.bm25, docs, freqs, scores);
+    }
+
+    /// Returns what scores are computed from.
+    #[inline]
+    pub fn scoring(&self) -> (Option<&'a Norms>, &'a Bm25) {
+        (self.norms, self.bm25)
     }
 
     /// Computes the scores of the term in `docs`, in which it has these frequencies.
@@ -146,8 +153,15 @@ impl<'a> ScoredTerm<'a> {
     }
 }
 
+/// Computes the scores in `docs` of something with these frequencies.
 #[inline]
-fn score_docs(norms: Option<&Norms>, bm25: &Bm25, docs: &[DocId], freqs: &[u32], scores: &mut [f32; BLOCK]) {
+pub(in crate::matcher) fn score_docs(
+    norms: Option<&Norms>,
+    bm25: &Bm25,
+    docs: &[DocId],
+    freqs: &[u32],
+    scores: &mut [f32; BLOCK],
+) {
     match (norms, norms.and_then(Norms::as_slice)) {
         (_, Some(dense)) => bm25.score_all(freqs, |at| dense[docs[at] as usize], scores),
         (Some(norms), None) => bm25.score_all(freqs, |at| norms.get(docs[at]), scores),

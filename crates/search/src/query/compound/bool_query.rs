@@ -1,7 +1,7 @@
 //! `bool`: all of `must` and `filter`, none of `must_not`, and enough of `should`.
 
 use limber_mapping::{ObjectParser, RequestError};
-use limber_segment::{DocId, Segment};
+use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
 use super::match_all::EverythingNode;
@@ -168,6 +168,17 @@ impl BoundNode for BoolNode {
             false => Some(self.matcher(segment)?),
         };
         Ok(Box::new(BoolScorer { must, should, matcher, sums: Vec::new(), hits: Vec::new(), at: Vec::new() }))
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        let mut required = self.must.iter().chain(&self.filter);
+        // Clauses that only add to the score do not change which documents match.
+        match (required.next(), required.next()) {
+            (Some(only), None) if self.must_not.is_empty() && self.min_should_match == 0 => {
+                only.node.known_count(view)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn is_quick(&self) -> bool {

@@ -149,6 +149,13 @@ pub(in crate::query) fn parse(
     Ok(common.query(QueryString { text, tree, fields, is_and, options, minimum_should_match }))
 }
 
+/// Makes a query in Lucene's syntax on one field, with the default options.
+pub fn query_string(text: &str, default_field: &str) -> Query {
+    let (fields, options) = (vec![(default_field.to_owned(), 1.0)], Options::default());
+    let (text, tree, minimum_should_match) = (text.to_owned(), read(text), None);
+    Query::new(QueryString { text, tree, fields, is_and: false, options, minimum_should_match })
+}
+
 fn add_default_field(field: String, fields: &mut Vec<(String, f32)>) -> Result<(), RequestError> {
     if !fields.is_empty() {
         return Err(RequestError::validation([

@@ -132,6 +132,11 @@ impl Tree {
 
 /// Parses a text. The error is a short form of Lucene's message.
 pub(in crate::query) fn read(text: &str) -> Result<Tree, String> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !is_operator(text) {
+        // A single word, as most texts are, needs no reader.
+        let word = Clause::Leaf { field: None, leaf: Leaf::Word(text.to_owned()) };
+        return Ok(Tree { clauses: vec![(Before::default(), word)] });
+    }
     let mut reader = Reader { text, characters: text.chars().collect(), at: 0, clause_count: 0 };
     let tree = reader.tree(0)?;
     match reader.peek() {
