@@ -285,7 +285,7 @@ fn pad(out: &mut String, text: &str, specifier: &Specifier) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::*;
+    use super::*;
 
     #[test]
     fn arguments_are_printed_as_java_prints_them() {
