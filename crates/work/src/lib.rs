@@ -31,7 +31,7 @@ mod warn;
 mod warnings;
 
 pub use current::{
-    Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, suspended,
+    Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, is_over, suspended,
 };
 pub use measured::{Account, Meter, allocated_bytes, count_allocations_by, note_charged};
 pub use memory_limit_exceeded::MemoryLimitExceeded;

@@ -7,7 +7,7 @@ use super::plan::{self, Plan};
 use super::run::Run;
 use super::sink::Sink;
 use super::top::Top;
-use crate::collect::{BoundSort, MinCompetitive, Tie};
+use crate::collect::{BoundSort, Hit, MinCompetitive, Tie};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::query::BoundQuery;
@@ -94,9 +94,7 @@ fn search_bound(
     let search_nanos = search_started.elapsed().as_nanos() as u64;
     let Run { top, total, is_lower_bound, max_score, timed_out, terminated_early, .. } = run;
     let mut hits = top.finish(shard);
-    for rescore in &plan.rescores {
-        rescore.rescore(shard, &mut hits, context)?;
-    }
+    let timed_out = !is_rescored(&plan, shard, &mut hits, context)? || timed_out;
     let (total, is_lower_bound) = match (known_total, &counted) {
         (Some(known), _) => (known, false),
         (None, Some(counted)) => (counted.total, counted.is_lower_bound),
@@ -125,6 +123,23 @@ struct Fed {
     total: u64,
     is_lower_bound: bool,
     timed_out: bool,
+}
+
+/// Gives the best hits the scores of the plan's rescores. Returns `false` after a timeout: the hits have the
+/// scores of the rescores that were done until then.
+fn is_rescored(
+    plan: &Plan,
+    shard: &ShardSnapshot,
+    hits: &mut [Hit],
+    context: &SearchContext,
+) -> Result<bool> {
+    for rescore in &plan.rescores {
+        match rescore.rescore(shard, hits, context) {
+            Err(Error::TimedOut) => return Ok(false),
+            outcome => outcome?,
+        }
+    }
+    Ok(true)
 }
 
 /// Runs a search that only feeds the sink. Aggregations see all documents, hits are the best of them. Where

@@ -33,8 +33,13 @@ pub(crate) struct Leaf {
     positions: Vec<u32>,
     /// How many of them were passed, including the current one.
     passed: usize,
+    /// Positions that were passed since the last question whether the request is over.
+    steps: u32,
     scratch: Vec<u32>,
 }
+
+/// Positions that a leaf passes between two such questions.
+const STEPS_PER_QUESTION: u32 = 1 << 12;
 
 enum Occurrences {
     Term(Box<Postings>),
@@ -82,7 +87,7 @@ impl AnyTerm {
 
 impl Leaf {
     fn new(occurrences: Occurrences) -> Leaf {
-        Leaf { occurrences, positions: Vec::new(), passed: 0, scratch: Vec::new() }
+        Leaf { occurrences, positions: Vec::new(), passed: 0, steps: 0, scratch: Vec::new() }
     }
 
     /// Makes a leaf of a text: the tokens with the indexes `places` have these ascending positions. `None` if
@@ -104,6 +109,10 @@ impl Leaf {
 
     /// Moves to a document, before its first position. Returns false if the document does not have the term.
     /// Documents must ascend.
+    ///
+    /// # Errors
+    /// The positions cannot be read, or the request must end: a tree has many leaves, and each holds the
+    /// positions of its term.
     pub fn reset(&mut self, doc: DocId) -> Result<bool> {
         self.passed = 0;
         match &mut self.occurrences {
@@ -122,12 +131,23 @@ impl Leaf {
                 self.positions.dedup();
             }
         }
+        if !matches!(self.occurrences, Occurrences::Text(_)) {
+            limber_work::check()?;
+        }
         Ok(!self.positions.is_empty())
     }
 
-    /// Moves to the next position and returns it, or [`NO_MORE`].
+    /// Moves to the next position and returns it, or [`NO_MORE`]. It also ends when the request is over, which
+    /// the caller must check when it is done with the document.
     pub fn next(&mut self) -> i64 {
         self.passed = (self.passed + 1).min(self.positions.len() + 1);
+        self.steps += 1;
+        if self.steps >= STEPS_PER_QUESTION {
+            self.steps = 0;
+            if limber_work::is_over() {
+                self.passed = self.positions.len() + 1;
+            }
+        }
         self.position()
     }
 

@@ -19,7 +19,9 @@ impl Confirm for HasInterval<'_> {
     const COST_FACTOR: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
-        Ok(self.0.reset(doc)? && !is_end(self.0.next()?))
+        let has_interval = self.0.reset(doc)? && !is_end(self.0.next()?);
+        limber_work::check()?;
+        Ok(has_interval)
     }
 }
 
@@ -62,6 +64,7 @@ impl IntervalScorer<'_> {
             // Added as a double and stored as a float, as Java's `+=` does.
             freq = (f64::from(freq) + weight) as f32;
         }
+        limber_work::check()?;
         Ok(freq)
     }
 }

@@ -21,7 +21,9 @@ impl Confirm for HasSpan<'_> {
     const COST_FACTOR: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
-        Ok(self.0.reset(doc)? && self.0.next() != NO_MORE)
+        let has_span = self.0.reset(doc)? && self.0.next() != NO_MORE;
+        limber_work::check()?;
+        Ok(has_span)
     }
 }
 
@@ -61,6 +63,7 @@ impl SpanScorer<'_> {
                 freq = (f64::from(freq) + 1.0 / (1.0 + self.spans.width() as f64)) as f32;
             }
         }
+        limber_work::check()?;
         Ok(freq)
     }
 }
