@@ -271,8 +271,8 @@ pub fn check_beyond_deadline() -> Result<(), Stop> {
     asked(Current::check_beyond_deadline)
 }
 
-/// Whether the request was cancelled or its deadline has passed. Both stay true, so code that cannot return an
-/// error may stop: the next [`check`] reports why.
+/// Whether the request was cancelled or its deadline has passed. Both stay true, so code that cannot return
+/// an error may stop: the next [`check`] reports why.
 pub fn is_over() -> bool {
     let over = |current: &mut Current| match current.work.deadline {
         _ if current.work.cancelled.load(Ordering::Relaxed) => Err(Stop::Cancelled),

@@ -137,8 +137,8 @@ impl Leaf {
         Ok(!self.positions.is_empty())
     }
 
-    /// Moves to the next position and returns it, or [`NO_MORE`]. It also ends when the request is over, which
-    /// the caller must check when it is done with the document.
+    /// Moves to the next position and returns it, or [`NO_MORE`]. It also ends when the request is over,
+    /// which the caller must check when it is done with the document.
     pub fn next(&mut self) -> i64 {
         self.passed = (self.passed + 1).min(self.positions.len() + 1);
         self.steps += 1;
