@@ -108,7 +108,7 @@ fn length(name: &str) -> Option<usize> {
     (count <= NAME_CHARS_MAX).then_some(count)
 }
 
-/// Where each character is in a name: one bit for each place.
+/// The places of each character in a name; each place is one bit.
 struct Places {
     ascii: [[u64; WORDS]; 128],
     others: HashMap<char, [u64; WORDS]>,

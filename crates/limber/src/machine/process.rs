@@ -32,10 +32,10 @@ pub fn anonymous_bytes() -> u64 {
     resident().anonymous_bytes
 }
 
-/// Returns the memory that counts against `memory.limit`: heap, stacks, and the program itself as
-/// [`ProgramPages`](super::ProgramPages) last measured it. Takes some microseconds.
+/// Returns the memory that counts against `memory.limit`, see [`Resident::held_bytes`]. Takes some
+/// microseconds.
 pub fn held_bytes() -> u64 {
-    anonymous_bytes() + super::program::program_bytes()
+    resident().held_bytes()
 }
 
 /// The resident memory of this process.
@@ -45,6 +45,14 @@ pub struct Resident {
     pub anonymous_bytes: u64,
     /// Pages of mapped files.
     pub file_bytes: u64,
+}
+
+impl Resident {
+    /// Returns the memory that counts against `memory.limit`: heap, stacks, and the program itself as
+    /// [`ProgramPages`](super::ProgramPages) last measured it.
+    pub fn held_bytes(self) -> u64 {
+        self.anonymous_bytes + super::program::program_bytes()
+    }
 }
 
 /// Reads the resident memory, in some microseconds. Source: proc_pid_statm(5).

@@ -100,8 +100,9 @@ fn measure_memory(config: &Config, node: &Arc<Node>, app: &App) -> Result<()> {
             machine::prefer_short_turns();
             while let Some(node) = measured.upgrade() {
                 program.measure();
-                mapped.adjust_to(machine::resident());
-                let held_bytes = machine::held_bytes();
+                let resident = machine::resident();
+                mapped.adjust_to(resident);
+                let held_bytes = resident.held_bytes();
                 node.ledger().parent.measure(held_bytes);
                 if freed.adjust_to(held_bytes) {
                     node.ledger().parent.give_back();

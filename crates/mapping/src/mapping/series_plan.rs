@@ -1,8 +1,8 @@
 //! Time series: "which fields identify a series, and which of them choose its shard?"
 //!
-//! In an index of the mode `time_series`, documents with the same dimensions form a series. The series has an
-//! id, `_tsid`, by which the index is sorted. The id of a document consists of the series, the timestamp, and
-//! a hash of the dimensions that choose its shard.
+//! In an index of the mode `time_series`, documents with the same dimensions form a series. The index is
+//! sorted by the id of the series, `_tsid`. The id of a document consists of the series, the timestamp, and a
+//! hash of the dimensions that choose its shard.
 
 use std::collections::HashSet;
 use std::sync::Arc;

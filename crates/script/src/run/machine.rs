@@ -21,6 +21,18 @@ const STEPS_PER_CHECK: usize = 1 << 16;
 /// Memory of at least this size is reserved before it is allocated.
 const CLAIMED_FROM_BYTES: usize = 64 << 10;
 
+impl Run<'_> {
+    /// Deducts memory that is allocated already from what the script may still use.
+    fn note_growth(&mut self, amount: usize, at: u32) -> Outcome<()> {
+        self.growth_left = self.growth_left.checked_sub(amount as u64).ok_or_else(|| used_up(at))?;
+        Ok(())
+    }
+}
+
+fn used_up(at: u32) -> ScriptError {
+    ScriptError::limit(at, "The memory that a script may use has been used up.")
+}
+
 impl Machine for Run<'_> {
     fn reader(&mut self, field: u16, at: u32) -> Outcome<(&mut dyn FieldValues, usize)> {
         let Some(batch) = &mut self.batch else {
@@ -104,13 +116,12 @@ impl Machine for Run<'_> {
 
     fn grow(&mut self, amount: usize, at: u32) -> Outcome<()> {
         self.check_room(amount, at)?;
-        self.growth_left -= amount as u64;
-        Ok(())
+        self.note_growth(amount, at)
     }
 
     fn check_room(&self, amount: usize, at: u32) -> Outcome<()> {
         if self.growth_left < amount as u64 {
-            return Err(ScriptError::limit(at, "The memory that a script may use has been used up."));
+            return Err(used_up(at));
         }
         if amount >= CLAIMED_FROM_BYTES {
             // A text is built and then copied to where it is shared.
@@ -177,7 +188,7 @@ impl Machine for Run<'_> {
         }
         let value = Value::binary(op, left, right).map_err(|failure| failed(failure, at))?;
         if let Value::Str(text) = &value {
-            self.grow(text.len(), at)?;
+            self.note_growth(text.len(), at)?;
         }
         Ok(value)
     }

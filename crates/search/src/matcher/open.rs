@@ -29,13 +29,15 @@ use crate::primitives::{Docs, PhraseNode, TermEnd};
 /// `TermInSetQuery` has a limit of 16.
 const POSTINGS_SIDE_BY_SIDE: usize = 16;
 
-/// Opens the postings of a term; `None` if the segment does not have the term.
+/// Opens the postings of a term; `None` if the segment does not have the term. A query may have very many
+/// terms, so it checks whether the request may go on.
 pub(crate) fn open_postings(
     segment: &Segment,
     field: &Field,
     term: &[u8],
     want: Want,
 ) -> Result<Option<Postings>> {
+    check_request()?;
     let Some(terms) = segment.terms(&field.path)? else { return Ok(None) };
     let Some(info) = terms.get_recent(term)? else { return Ok(None) };
     Ok(Some(segment.postings(&field.path, &info, want)?))
@@ -366,7 +368,6 @@ pub(crate) fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<B
     }
     let mut required: Vec<BoxedMatcher<'a>> = Vec::new();
     for alternatives in node.places().1 {
-        check_request()?;
         let parts =
             alternatives.iter().map(|text| term(segment, &node.field, text)).collect::<Result<Vec<_>>>()?;
         required.push(match parts.len() {
@@ -390,7 +391,6 @@ pub(crate) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Opti
     let (places, distinct) = node.places();
     let mut lists = Vec::with_capacity(distinct.len());
     for alternatives in distinct {
-        check_request()?;
         let mut postings = Vec::new();
         for text in alternatives {
             postings.extend(open_postings(segment, &node.field, text, Want::Positions)?);

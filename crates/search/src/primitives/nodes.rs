@@ -45,8 +45,8 @@ impl PhraseNode {
         self.slots.iter().map(only).collect()
     }
 
-    /// Returns where the terms of the phrase are, and the alternatives at each distinct place: slots with the
-    /// same alternatives share their occurrences.
+    /// Returns the places of the terms, and each distinct list of alternatives: slots with the same
+    /// alternatives share their occurrences.
     pub fn places(&self) -> (PhrasePlaces, Vec<&[Box<[u8]>]>) {
         let mut first_slots: HashMap<&[u8], (u32, u32)> = HashMap::new();
         for (slot, (_, terms)) in (0u32..).zip(&self.slots) {
@@ -70,7 +70,7 @@ impl PhraseNode {
     }
 }
 
-/// Where the terms of a phrase are. Each list has an item for each slot, in the order of their offsets.
+/// The places of the terms of a phrase. Each list has an item for each slot, in the order of their offsets.
 #[derive(Debug, Default)]
 pub(crate) struct PhrasePlaces {
     /// The position in the phrase.

@@ -5,7 +5,7 @@ use limber_codec::followed::{PADDING, padded};
 use super::cursor::{Broken, Postings};
 use super::positions::PositionRun;
 
-/// Where the positions of a term in a document are.
+/// The place of a term's positions in a document.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spot {
     /// The block of the document.

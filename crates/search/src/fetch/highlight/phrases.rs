@@ -82,11 +82,12 @@ fn words_of<'s>(slots: &'s [(u32, Vec<Box<[u8]>>)], tokens: &Tokens) -> Result<(
     Ok((found, words))
 }
 
-/// Where a word, or its alternatives, are in a text.
+/// The occurrences of a word, or of its alternatives, in a text.
 struct Word {
     /// Indexes of its tokens, ascending.
     places: Vec<u32>,
-    /// Where to look for a free token instead of at this index of `places`, downwards and upwards.
+    /// For each index of `places` whose token is taken: the index at which the search for a free one goes on,
+    /// downwards and upwards.
     before: Vec<Detour>,
     after: Vec<Detour>,
 }
@@ -113,8 +114,9 @@ impl Word {
         Ok(Word { before: detours(), after: detours(), places })
     }
 
-    /// Returns the nearest token that `number` has not taken; the first of two. `distance`: by which the
-    /// phrase would begin after that of the first word (negative: before), ascending.
+    /// Returns the nearest token that `number` has not taken; if two are equally near, the first one.
+    /// `distance` returns by how much later the phrase would begin than with the first word (negative:
+    /// earlier); it ascends.
     fn nearest(&mut self, number: u32, taken_for: &[u32], distance: impl Fn(u32) -> i64) -> Option<u32> {
         let Word { places, before, after } = self;
         let next = places.partition_point(|place| distance(*place) < 0);

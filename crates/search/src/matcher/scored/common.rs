@@ -10,7 +10,7 @@ pub(in crate::matcher) struct Common {
     docs: [DocId; BLOCK],
     count: usize,
     found: Found,
-    /// Of the terms that were looked up with their positions.
+    /// The occurrences of the terms that were looked up with their positions.
     occurrences: [Occurrences; 2],
 }
 
@@ -19,7 +19,7 @@ pub(in crate::matcher) struct Common {
 pub(in crate::matcher) struct Occurrences {
     /// The frequency of the term.
     pub freqs: Vec<u32>,
-    /// Where its positions are.
+    /// The place of its positions.
     pub spots: Vec<Spot>,
 }
 

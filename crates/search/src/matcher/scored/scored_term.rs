@@ -6,7 +6,7 @@ use limber_segment::norms::Norms;
 use limber_segment::postings::{KnownBounds, Postings, Want};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
-use crate::error::{Result, check_request};
+use crate::error::Result;
 use crate::matcher::open::open_postings;
 use crate::score::Bm25;
 
@@ -34,7 +34,6 @@ impl<'a> ScoredTerm<'a> {
         bm25: &'a Bm25,
         segment: &'a Segment,
     ) -> Result<Option<ScoredTerm<'a>>> {
-        check_request()?;
         let Some(postings) = open_postings(segment, field, term, want)? else { return Ok(None) };
         let norms = segment.norms(&field.path)?;
         Ok(Some(ScoredTerm {
