@@ -242,3 +242,36 @@ fn a_budget_beyond_the_limit_is_refused() {
     wrong.settings.insert(key.into(), "257mb".into());
     assert!(Node::open(wrong).is_err_and(|error| error.reason.contains("memory.limit")));
 }
+
+fn segment_count(node: &Node) -> u64 {
+    let request = StatsRequest { sections: vec!["segments".into()], ..StatsRequest::default() };
+    number(&node.node_indices_stats(&request).expect("stats"), "/segments/count")
+}
+
+/// The policy of an index decides about its segments only while open segments leave memory for requests.
+#[test]
+fn segments_that_crowd_the_memory_are_merged_whatever_their_policy_says() {
+    const FIELDS: usize = 400;
+    let folder = folder();
+    let mut small = config(folder.path());
+    small.memory_limit_bytes = 32 << 20;
+    let node = Node::open(small).expect("opens");
+    let never =
+        json!({"settings": {"index.merge.policy": {"max_merged_segment": "1b", "segments_per_tier": 1e9}}});
+    node.create_index("t", &never).expect("created");
+    let fields: serde_json::Map<String, Value> =
+        (0..FIELDS).map(|number| (format!("f{number}"), json!("x"))).collect();
+    let source = Value::Object(fields).to_string();
+    for number in 0..40 {
+        let id = id(number);
+        let operations = [index("t", &id, source.as_bytes())];
+        let request =
+            BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::Immediate };
+        assert!(!node.bulk(request).expect("written").errors, "document {number}");
+        node.maintain();
+    }
+    let count = segment_count(&node);
+    let used = node.ledger().segments.used_bytes();
+    assert!((2..30).contains(&count), "{count} segments, {used}");
+    assert_eq!(search(&node, "t", json!({"term": {"f7": "x"}})).len(), 40);
+}

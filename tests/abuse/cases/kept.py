@@ -104,6 +104,10 @@ CASES = [
     Case("painless_document", "POST", "/_scripts/painless/_execute", lambda: {"script": {"source": "1"}, "context": "score", "context_setup": {"index": "h", "document": {"t": "hello " * 2_000_000}, "query": {"match_all": {}}}}, OK + BAD),
     Case("painless_deep", "POST", "/_scripts/painless/_execute", lambda: {"script": {"source": "1", "params": deep(100_000)} if False else {"source": "[" * 20_000 + "]" * 20_000}}, BAD),
     Case("sources", "GET", "/wide/_source/1?_source_includes=" + "a*b*," * 1_000, None, OK + BAD, clients=16),
+    several("segments_never_merged", [
+        ("PUT", "/never", {"settings": {"number_of_shards": 1, "index.merge.policy": {"max_merged_segment": "1b", "segments_per_tier": 1e9}}}),
+        *[("POST", f"/never/_doc/{n}?refresh=true", {f"f{m}": "x" for m in range(450)}) for n in range(150)],
+    ], OK, cleanup=[("DELETE", "/never")], seconds=120),
     Case("bulk_of_large_updates", "POST", "/wide/_bulk?_source=true", lambda: Lines([line for n in range(300) for line in ({"update": {"_id": str(n % 8), "_source": True}}, {"doc": {"n": n}})]), OK + BAD, clients=3, seconds=90),
 ]
 

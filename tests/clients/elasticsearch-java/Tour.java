@@ -72,6 +72,8 @@ public final class Tour {
             Checks.equal(client.cluster().health().numberOfNodes(), 1);
             Checks.equal(Spelling.rows(client), 2);
             Checks.equal(client.nodes().stats().nodes().size(), 1);
+            Checks.equal(client.nodes().info().nodes().size(), 1);
+            Checks.equal(client.cluster().stats().nodes().count().total(), 1);
             Checks.equal(client.indices().stats().indices().size(), 2);
             Checks.equal(client.indices().analyze(a -> a.analyzer("english").text("running dogs")).tokens().get(0).token(), "run");
             client.ingest().putPipeline(p -> p.id("up").processors(x -> x.uppercase(u -> u.field("k"))));

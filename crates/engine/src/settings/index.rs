@@ -63,6 +63,21 @@ pub struct MergeSettings {
     pub auto_throttle: bool,
 }
 
+impl Default for MergeSettings {
+    fn default() -> MergeSettings {
+        MergeSettings {
+            floor_segment_bytes: 2 << 20,
+            max_merge_at_once: 10,
+            max_merged_segment_bytes: 5 << 30,
+            segments_per_tier: 10.0,
+            deletes_pct_allowed: 20.0,
+            expunge_deletes_allowed: 10.0,
+            max_thread_count: None,
+            auto_throttle: true,
+        }
+    }
+}
+
 /// `index.lifecycle.*`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LifecycleSettings {

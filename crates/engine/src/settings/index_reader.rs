@@ -139,15 +139,25 @@ impl Reader<'_> {
 
     /// Reads `index.merge.*`. A `max_thread_count` of 0 leaves the number to the node.
     pub(super) fn merge(&self, max_thread_count: i64) -> Result<MergeSettings> {
+        let default = MergeSettings::default();
+        let bytes = |key, default: u64| -> Result<u64> { Ok(self.bytes(key, default as i64)? as u64) };
+        let at_once =
+            self.integer("index.merge.policy.max_merge_at_once", default.max_merge_at_once as i64)?;
+        let per_tier = self.float("index.merge.policy.segments_per_tier", default.segments_per_tier)?;
+        let allowed = "index.merge.policy.deletes_pct_allowed";
+        let expunged = "index.merge.policy.expunge_deletes_allowed";
         Ok(MergeSettings {
-            floor_segment_bytes: self.bytes("index.merge.policy.floor_segment", 2 << 20)? as u64,
-            max_merge_at_once: self.integer("index.merge.policy.max_merge_at_once", 10)?.max(2) as usize,
-            max_merged_segment_bytes: self.bytes("index.merge.policy.max_merged_segment", 5 << 30)? as u64,
-            segments_per_tier: self.float("index.merge.policy.segments_per_tier", 10.0)?.max(2.0),
-            deletes_pct_allowed: self.float("index.merge.policy.deletes_pct_allowed", 20.0)?,
-            expunge_deletes_allowed: self.float("index.merge.policy.expunge_deletes_allowed", 10.0)?,
+            floor_segment_bytes: bytes("index.merge.policy.floor_segment", default.floor_segment_bytes)?,
+            max_merge_at_once: at_once.max(2) as usize,
+            max_merged_segment_bytes: bytes(
+                "index.merge.policy.max_merged_segment",
+                default.max_merged_segment_bytes,
+            )?,
+            segments_per_tier: per_tier.max(2.0),
+            deletes_pct_allowed: self.float(allowed, default.deletes_pct_allowed)?,
+            expunge_deletes_allowed: self.float(expunged, default.expunge_deletes_allowed)?,
             max_thread_count: (max_thread_count > 0).then_some(max_thread_count as usize),
-            auto_throttle: self.boolean("index.merge.scheduler.auto_throttle", true)?,
+            auto_throttle: self.boolean("index.merge.scheduler.auto_throttle", default.auto_throttle)?,
         })
     }
 

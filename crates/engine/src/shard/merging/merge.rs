@@ -11,6 +11,7 @@ use limber_store::Charge;
 
 use super::policy::{Candidate, find_expunging_merge, find_forced_merge, find_merge};
 use crate::api::{ForceMergeRequest, Result};
+use crate::settings::MergeSettings;
 use crate::shard::core::{Core, Shard};
 use crate::shard::error::{segment_error, store_error};
 use crate::shard::fence::Fence;
@@ -22,6 +23,10 @@ const THROTTLED_BYTES_PER_SECOND: u64 = 200 << 20;
 
 /// Factor for `segments_per_tier` while documents stream in and nobody searches.
 const RESTING_SEGMENTS_FACTOR: f64 = 2.0;
+
+/// The share of `memory.limit`, in percent, from which open segments are crowded: they are merged by the default
+/// policy then, whatever the policy of their index says, because they would leave no memory for requests.
+const CROWDED_SEGMENTS_PERCENT: u64 = 25;
 
 /// Releases its segments when a merge ends, however it ends.
 struct Claim(Vec<Arc<SegmentEntry>>);
@@ -43,13 +48,21 @@ impl Shard {
         if core.is_failed() || rests || core.merges_running.load(Ordering::Relaxed) >= most {
             return Ok(false);
         }
-        let mut policy = settings.merge.clone();
+        let mut policy = match self.segments_are_crowded() {
+            true => MergeSettings { auto_throttle: false, ..MergeSettings::default() },
+            false => settings.merge.clone(),
+        };
         let operations = core.next_seq_no.load(Ordering::Relaxed);
         if core.search_idle.puts_off_merges(self.interval_millis(), settings.search_idle_after_ms, operations)
         {
             policy.segments_per_tier *= RESTING_SEGMENTS_FACTOR;
         }
         self.merge_chosen(&core, policy.auto_throttle, false, |candidates| find_merge(candidates, &policy))
+    }
+
+    fn segments_are_crowded(&self) -> bool {
+        let ledger = &self.services.ledger;
+        ledger.segments.used_bytes() > ledger.limit_bytes / 100 * CROWDED_SEGMENTS_PERCENT
     }
 
     /// Carries out `_forcemerge`. Returns when it is done.

@@ -6,7 +6,7 @@ use limber_mapping::ip::{self, IpBytes};
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
-use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::answer::partial::{Key, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown};
 use super::super::bind::Bound;
@@ -213,14 +213,7 @@ impl<'s> Collector<'s> for IpPrefixCollector<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        let table = &self.buckets.table;
-        let lists = table.by_parent(parents);
-        let mut subs = self.buckets.subs.finish(&lists.concat())?.into_iter();
-        let mut made = |bucket: u32| {
-            let key = Key::Term(self.networks.term(table.key(bucket) as u32).into());
-            ListBucket::new([key].into(), table.counts[bucket as usize], subs.next().unwrap_or_default())
-        };
-        let lists = lists.into_iter().map(|list| ListPartial::of(list.into_iter().map(&mut made).collect()));
-        Ok(lists.map(Partial::List).collect())
+        self.buckets
+            .finish_lists(parents, |network| [Key::Term(self.networks.term(network as u32).into())].into())
     }
 }

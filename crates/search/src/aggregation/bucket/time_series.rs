@@ -6,7 +6,7 @@ use limber_mapping::{Field, Flattened, KEY_END, Mapping, Representation, Request
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
-use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::answer::partial::{Key, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown, term_text};
 use super::super::buckets::bucket_table::BucketTable;
@@ -163,16 +163,9 @@ impl<'s> Collector<'s> for TimeSeriesCollector<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        let table = &self.buckets.table;
-        let lists = table.by_parent(parents);
-        let mut subs = self.buckets.subs.finish(&lists.concat())?.into_iter();
-        let mut made = |bucket: u32| {
-            let id = table.key(bucket);
-            let keys = [self.series.key(id), Key::Term(self.shown[id as usize].clone())];
-            ListBucket::new(keys.into(), table.counts[bucket as usize], subs.next().unwrap_or_default())
-        };
-        let lists = lists.into_iter().map(|list| ListPartial::of(list.into_iter().map(&mut made).collect()));
-        Ok(lists.map(Partial::List).collect())
+        self.buckets.finish_lists(parents, |id| {
+            [self.series.key(id), Key::Term(self.shown[id as usize].clone())].into()
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::bucket_table::BucketTable;
 use super::entries::{Emitted, Entries, Values};
 use super::known_buckets::{KnownBuckets, REFUSED};
+use crate::aggregation::answer::partial::{Key, ListBucket, ListPartial, Partial};
 use crate::aggregation::budget::Budget;
 use crate::aggregation::collector::Subs;
 use crate::aggregation::findings::Findings;
@@ -67,6 +68,23 @@ impl<'s> KeyedBuckets<'s> {
         let (known, emitted) = (KnownBuckets::default(), Emitted::default());
         let (window, key_indexes, starts) = (Window::Met(0, 0), Vec::new(), Vec::new());
         KeyedBuckets { table, subs, has_subs, known, window, key_indexes, emitted, starts, budget }
+    }
+
+    /// Returns the buckets of each of `parents` with the keys that `keys_of` makes of a key in the table.
+    pub(crate) fn finish_lists(
+        &mut self,
+        parents: &[u32],
+        keys_of: impl Fn(i64) -> Box<[Key]>,
+    ) -> Result<Vec<Partial>> {
+        let table = &self.table;
+        let lists = table.by_parent(parents);
+        let mut subs = self.subs.finish(&lists.concat())?.into_iter();
+        let mut made = |bucket: u32| {
+            let (keys, count) = (keys_of(table.key(bucket)), table.counts[bucket as usize]);
+            ListBucket::new(keys, count, subs.next().unwrap_or_default())
+        };
+        let lists = lists.into_iter().map(|list| ListPartial::of(list.into_iter().map(&mut made).collect()));
+        Ok(lists.map(Partial::List).collect())
     }
 
     /// Forgets all key indexes (see [`super::known_buckets`]). From now on they are below `width`; 0 means
