@@ -12,7 +12,7 @@ use limber_mapping::RequestError;
 use limber_script::{ContextRun, ContextScript, ContextValue, Script, ScriptContext, Scripts, View};
 
 use super::document::node::{Kind, NONE, Node, NodeId};
-use super::document::{IngestDocument, ROOT, check_depth};
+use super::document::{IngestDocument, NODE_COUNT_MAX, ROOT, check_depth, too_large};
 
 /// The type of a metadata field.
 #[derive(Clone, Copy, PartialEq)]
@@ -104,6 +104,10 @@ impl PipelineScript {
             let mut run = script.start();
             let (ctx, metadata) = context(document, script, &mut run)?;
             let outcome = run.change(ctx.clone());
+            // A few lists that contain each other many times stand for more values than could be written.
+            if ctx.written_count() > NODE_COUNT_MAX as u64 {
+                return outcome.and(Err(too_large()));
+            }
             let written = write_context(document, script, &ctx, &metadata);
             outcome.and(written)
         })

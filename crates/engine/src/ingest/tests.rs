@@ -743,3 +743,14 @@ fn values_beyond_the_limit_are_refused() {
         check(&processors, &source, "!the document grew too large in an ingest pipeline");
     }
 }
+
+#[test]
+fn lists_that_a_script_shares_many_times_are_counted_before_they_are_written() {
+    let share = |times: usize| {
+        format!(
+            r#"[{{"script":{{"source":"List l = ['x']; for (int i = 0; i < {times}; i++) {{ l = [l, l] }} ctx.l = l"}}}}]"#
+        )
+    };
+    check(&share(40), r#"{"a":1}"#, "!the document grew too large in an ingest pipeline");
+    check(&share(2), r#"{"a":1}"#, r#"{"a":1,"l":[[["x"],["x"]],[["x"],["x"]]]}"#);
+}

@@ -3,6 +3,7 @@
 //! The caller builds `ctx` as a tree ([`ContextValue`]) and reads what the script made of it afterwards
 //! ([`View`]), so that neither side needs to know the other's representation of a document.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::analysis::{SeenToken, TokenPredicate};
@@ -149,6 +150,30 @@ const JSON_DEPTH_MAX: u32 = 250;
 /// itself makes.
 const VALUE_CHARGE: usize = 32;
 
+/// Levels of lists and maps that [`ContextValue::written_count`] looks into. No document can hold more.
+const WRITTEN_DEPTH_MAX: u32 = 1_500;
+
+fn written_count(value: &Value, known: &mut HashMap<usize, u64>, depth: u32) -> u64 {
+    let Some(identity) = identity(value).filter(|_| depth < WRITTEN_DEPTH_MAX) else { return 1 };
+    if let Some(&count) = known.get(&identity) {
+        return count;
+    }
+    // What is found below a list that contains itself.
+    known.insert(identity, 1);
+    let mut count = 1u64;
+    let mut add = |value: &Value| count = count.saturating_add(written_count(value, known, depth + 1));
+    match value {
+        Value::List(items) => items.borrow().iter().for_each(&mut add),
+        Value::Map(map) | Value::Set(map) => map.borrow().entries().iter().for_each(|(key, value)| {
+            add(key);
+            add(value);
+        }),
+        _ => {}
+    }
+    known.insert(identity, count);
+    count
+}
+
 /// A value of `ctx`.
 #[derive(Debug, Clone)]
 pub struct ContextValue(Value);
@@ -260,6 +285,13 @@ impl ContextValue {
     /// values.
     pub fn identity(&self) -> Option<usize> {
         identity(&self.0)
+    }
+
+    /// Returns how many values this is when it is written out: a list or map that occurs twice counts twice.
+    /// Looks into each list and map only once, and not into those that contain themselves or are nested more
+    /// than [`WRITTEN_DEPTH_MAX`] deep.
+    pub fn written_count(&self) -> u64 {
+        written_count(&self.0, &mut HashMap::new(), 0)
     }
 
     /// Returns the content, one level deep.
