@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use limber_work as work;
+
 use super::ascii;
 use super::chain::{self, Emit, Filter, Step};
 use super::char_filter::{CharFilter, Rewritten};
@@ -124,6 +126,10 @@ impl Analyzer {
     fn rewritten(&self, text: &str) -> Vec<Rewritten> {
         let mut stages: Vec<Rewritten> = Vec::with_capacity(self.char_filters.len());
         for filter in &self.char_filters {
+            // Whoever asked for the tokens of a request that is over gets its error.
+            if work::is_over() {
+                break;
+            }
             let next = filter.apply(stages.last().map_or(text, |stage| &stage.text));
             stages.push(next);
         }

@@ -6,9 +6,11 @@ use std::io::Cursor;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use limber_mapping::RequestError;
+use limber_work as work;
 use md5::Md5;
 use sha1::Sha1;
-use sha2::{Digest, Sha256, Sha512};
+use sha2::digest::DynDigest;
+use sha2::{Sha256, Sha512};
 
 use super::super::document::node::{Kind, NodeId};
 use super::super::document::path::FieldPath;
@@ -75,14 +77,15 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
 
 impl Processor for Fingerprint {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
-        let mut bytes = self.salt.clone();
+        let mut hash = Hash::new(self.method);
+        hash.update(&self.salt)?;
         let mut has_values = false;
         for field in &self.fields {
             let found = field.find(document)?.map(|found| found.node);
             match found.filter(|node| document.node(*node).kind != Kind::Null) {
                 Some(node) => {
                     has_values = true;
-                    push(document, node, &mut bytes, 0)?;
+                    push(document, node, &mut hash, 0)?;
                 }
                 None if self.ignore_missing => {}
                 None => {
@@ -94,40 +97,63 @@ impl Processor for Fingerprint {
             }
         }
         if has_values {
-            let digest = document.make_string(&STANDARD.encode(self.method.digest(&bytes)?))?;
+            let digest = document.make_string(&STANDARD.encode(hash.finish()?))?;
             self.target.set(document, digest)?;
         }
         Ok(Flow::Continue)
     }
 }
 
-impl Method {
-    fn digest(self, bytes: &[u8]) -> Result<Vec<u8>, RequestError> {
-        Ok(match self {
-            Method::Md5 => Md5::digest(bytes).to_vec(),
-            Method::Sha1 => Sha1::digest(bytes).to_vec(),
-            Method::Sha256 => Sha256::digest(bytes).to_vec(),
-            Method::Sha512 => Sha512::digest(bytes).to_vec(),
-            Method::Murmur3 => {
-                let hash = murmur3::murmur3_x64_128(&mut Cursor::new(bytes), 0)
+/// A digest that takes bytes as they come, since the fields of a document may be named any number of times.
+enum Hash {
+    Digest(Box<dyn DynDigest>),
+    /// MurmurHash3 takes all bytes at once.
+    Murmur3(Vec<u8>),
+}
+
+impl Hash {
+    fn new(method: Method) -> Hash {
+        match method {
+            Method::Md5 => Hash::Digest(Box::new(Md5::default())),
+            Method::Sha1 => Hash::Digest(Box::new(Sha1::default())),
+            Method::Sha256 => Hash::Digest(Box::new(Sha256::default())),
+            Method::Sha512 => Hash::Digest(Box::new(Sha512::default())),
+            Method::Murmur3 => Hash::Murmur3(Vec::new()),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) -> Result<(), RequestError> {
+        match self {
+            Hash::Digest(digest) => {
+                work::check()?;
+                digest.update(bytes);
+            }
+            Hash::Murmur3(all) => {
+                work::check_growth(all.len(), all.capacity(), bytes.len())?;
+                all.extend_from_slice(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Box<[u8]>, RequestError> {
+        match self {
+            Hash::Digest(digest) => Ok(digest.finalize()),
+            Hash::Murmur3(all) => {
+                let hash = murmur3::murmur3_x64_128(&mut Cursor::new(all), 0)
                     .map_err(|error| RequestError::internal("exception", error.to_string()))?;
                 // Both halves big-endian, the low one first.
-                [(hash as u64).to_be_bytes(), ((hash >> 64) as u64).to_be_bytes()].concat()
+                Ok([(hash as u64).to_be_bytes(), ((hash >> 64) as u64).to_be_bytes()].concat().into())
             }
-        })
+        }
     }
 }
 
 /// A byte before each value, so that `ab`, `c` differs from `a`, `bc`.
 const MARK: u8 = 0;
 
-/// Appends the bytes of a value. Members of objects are sorted by name; numbers are little-endian.
-fn push(
-    document: &IngestDocument<'_>,
-    id: NodeId,
-    out: &mut Vec<u8>,
-    depth: usize,
-) -> Result<(), RequestError> {
+/// Hashes the bytes of a value. Members of objects are sorted by name; numbers are little-endian.
+fn push(document: &IngestDocument<'_>, id: NodeId, out: &mut Hash, depth: usize) -> Result<(), RequestError> {
     check_depth(depth)?;
     let node = document.node(id);
     match node.kind {
@@ -142,26 +168,26 @@ fn push(
                 document.children(id).map(|child| (document.key(child).into_owned(), child)).collect();
             members.sort_unstable();
             for (name, child) in members {
-                out.push(MARK);
-                out.extend_from_slice(name.as_bytes());
+                out.update(&[MARK])?;
+                out.update(name.as_bytes())?;
                 push(document, child, out, depth + 1)?;
             }
             return Ok(());
         }
-        _ => out.push(MARK),
+        _ => out.update(&[MARK])?,
     }
     match node.kind {
-        Kind::True => out.push(1),
-        Kind::False => out.push(2),
-        Kind::String => out.extend_from_slice(document.string(id).as_bytes()),
+        Kind::True => out.update(&[1])?,
+        Kind::False => out.update(&[2])?,
+        Kind::String => out.update(document.string(id).as_bytes())?,
         Kind::Number => {
             let text = document.text(node.text);
             if is_floating(text) {
-                out.extend_from_slice(&text.parse::<f64>().unwrap_or(f64::NAN).to_le_bytes());
+                out.update(&text.parse::<f64>().unwrap_or(f64::NAN).to_le_bytes())?;
             } else if let Ok(number) = text.parse::<i32>() {
-                out.extend_from_slice(&number.to_le_bytes());
+                out.update(&number.to_le_bytes())?;
             } else if let Ok(number) = text.parse::<i64>() {
-                out.extend_from_slice(&number.to_le_bytes());
+                out.update(&number.to_le_bytes())?;
             } else {
                 let kind = java_type(document, id);
                 return Err(RequestError::illegal_argument(format!(

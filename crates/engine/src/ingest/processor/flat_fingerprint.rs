@@ -152,7 +152,7 @@ fn push(
     check_depth(depth)?;
     if document.node(id).kind != Kind::Object {
         let value = java_text(document, id);
-        work::claim((value.len() + path.len()) as u64)?;
+        work::check_growth(out.len(), out.capacity(), value.len() + path.len() + 32)?;
         out.push_str(&format!("|{path}|{}:{value}", value.encode_utf16().count()));
         return Ok(());
     }

@@ -3,6 +3,7 @@
 //!
 //! Source: Elasticsearch's `RestSimulateIngestAction`, `TransportSimulateBulkAction`. Nothing is written.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use limber_mapping::document::{self, Parsed, Scratch};
@@ -35,6 +36,8 @@ struct Simulation {
     ignores_indices: bool,
     /// Merged into the mapping of each index.
     mapping_addition: Value,
+    /// The index of the preceding document and its mapping, which may take long to make.
+    last_mapping: RefCell<Option<(String, Arc<Mapping>)>>,
 }
 
 /// A document after the pipelines of its indices have run.
@@ -113,7 +116,14 @@ impl Node {
                 document.index = Some(index.to_owned());
             }
         }
-        Ok(Simulation { documents, pipelines, catalog, ignores_indices, mapping_addition })
+        Ok(Simulation {
+            documents,
+            pipelines,
+            catalog,
+            ignores_indices,
+            mapping_addition,
+            last_mapping: RefCell::default(),
+        })
     }
 
     /// Runs the pipelines of a document; `None` when one dropped the document.
@@ -211,6 +221,7 @@ impl Node {
         let mut mapping = self.mapping_of(simulation, &document.index)?;
         let id = document.id.as_deref().unwrap_or("<n/a>");
         for _ in 0..MAPPING_UPDATES_MAX {
+            work::check()?;
             let mut ignored = Ignored::default();
             let mut scratch = Scratch::new();
             scratch.for_document(id);
@@ -228,6 +239,17 @@ impl Node {
 
     /// Returns the mapping of the index, or the one it would be created with.
     fn mapping_of(&self, simulation: &Simulation, index: &str) -> Result<Arc<Mapping>> {
+        if let Some((last, mapping)) = &*simulation.last_mapping.borrow()
+            && last == index
+        {
+            return Ok(mapping.clone());
+        }
+        let mapping = self.new_mapping_of(simulation, index)?;
+        simulation.last_mapping.replace(Some((index.to_owned(), mapping.clone())));
+        Ok(mapping)
+    }
+
+    fn new_mapping_of(&self, simulation: &Simulation, index: &str) -> Result<Arc<Mapping>> {
         let there = match simulation.ignores_indices {
             true => None,
             false => match simulation.catalog.write_target(index, false)? {

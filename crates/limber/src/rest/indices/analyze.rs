@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use limber_engine::Result;
 use limber_mapping::analysis::{
-    Analyzed, AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP, take_failure,
-    text_of_request as string,
+    Analyzed, AnalyzedToken, Analyzer, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP,
+    take_failure, text_of_request as string,
 };
 use limber_mapping::{Mapping, ObjectParser, RequestError};
 use limber_work as work;
@@ -202,9 +202,10 @@ fn answer_parts(
         own.map_or_else(|| name.to_owned(), |kind| format!("__anonymous__{kind}"))
     };
     let mut char_filters = Vec::with_capacity(all);
-    for (number, filter) in parts.char_filters.iter().enumerate() {
-        let analyzer = with(number + 1, 0)?;
-        let filtered: Vec<String> = texts.iter().map(|text| analyzer.filtered_text(text)).collect();
+    let mut filtered = texts.to_vec();
+    for filter in &parts.char_filters {
+        let own = AnalyzerParts { char_filters: vec![filter.clone()], filters: Vec::new(), ..parts.clone() };
+        filtered = filtered_texts(&analyzers.ad_hoc(&own)?, &filtered)?;
         char_filters.push(json!({"name": name("char_filter", filter), "filtered_text": filtered}));
     }
     let mut filters = Vec::with_capacity(parts.filters.len());
@@ -217,6 +218,20 @@ fn answer_parts(
         "tokenizer": {"name": name("tokenizer", &parts.tokenizer), "tokens": tokens(0)?},
         "tokenfilters": filters,
     }})))
+}
+
+/// Applies the character filters of an analyzer to texts. The results are claimed, since an explanation shows
+/// those of all filters.
+fn filtered_texts(analyzer: &Analyzer, texts: &[String]) -> Result<Vec<String>> {
+    let mut filtered = Vec::with_capacity(texts.len());
+    for text in texts {
+        drop(take_failure());
+        work::claim(2 * text.len() as u64)?;
+        filtered.push(analyzer.filtered_text(text));
+        take_failure().map_or(Ok(()), Err)?;
+        work::check()?;
+    }
+    Ok(filtered)
 }
 
 /// How tokens are shown.

@@ -2,6 +2,7 @@
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::with_defaults;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
@@ -51,12 +52,14 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
         let mut leaves = Vec::new();
         collect_leaves(&info.mappings, "", &mut leaves);
         for (path, definition) in leaves {
+            work::check_beyond_deadline()?;
             if patterns
                 .iter()
                 .any(|pattern| pattern == "_all" || limber_text::wildcard::matches(pattern, &path))
             {
                 let name = path.rsplit('.').next().unwrap_or(&path).to_owned();
-                let definition = if include_defaults { with_defaults(&definition) } else { definition };
+                let definition =
+                    if include_defaults { with_defaults(definition) } else { definition.clone() };
                 found.insert(path.clone(), json!({"full_name": path, "mapping": {name: definition}}));
             }
         }
@@ -72,14 +75,14 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
 }
 
 /// Collects every leaf field with its definition, including multi-fields, in mapping order.
-fn collect_leaves(object: &Value, prefix: &str, leaves: &mut Vec<(String, Value)>) {
+fn collect_leaves<'v>(object: &'v Value, prefix: &str, leaves: &mut Vec<(String, &'v Value)>) {
     for section in ["properties", "fields"] {
         let Some(members) = object.get(section).and_then(Value::as_object) else { continue };
         for (name, definition) in members {
             let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
             if definition.get("properties").is_none() && definition.get("type").is_some_and(|t| t != "object")
             {
-                leaves.push((path.clone(), definition.clone()));
+                leaves.push((path.clone(), definition));
             }
             collect_leaves(definition, &path, leaves);
         }
