@@ -94,6 +94,8 @@ pub struct BulkOperation<'a> {
     pub retry_on_conflict: u32,
     /// For `update` only: the response carries the new `_source` (which the caller renders and filters).
     pub wants_source: bool,
+    /// The response names the pipelines that ran on the document, for `index` and `create`.
+    pub lists_pipelines: bool,
 }
 
 impl<'a> BulkOperation<'a> {
@@ -115,9 +117,58 @@ impl<'a> BulkOperation<'a> {
             dynamic_templates: None,
             retry_on_conflict: 0,
             wants_source: false,
+            lists_pipelines: false,
         }
     }
+
+    /// Returns what is wrong with the operation, whatever index it goes to. Elasticsearch refuses a whole
+    /// `_bulk` for these faults.
+    ///
+    /// Source: the methods `validate` of `IndexRequest`, `UpdateRequest` and `DeleteRequest`.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if let Some(id) = self.id.as_deref().filter(|id| id.len() > ID_BYTES_MAX) {
+            faults.push(format!(
+                "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
+                id.len()
+            ));
+        }
+        if let (None, Some(term)) = (self.if_seq_no, self.if_primary_term) {
+            faults.push(format!("ifSeqNo is unassigned, but primary term is [{term}]"));
+        }
+        let mut add = |fault: &str| faults.push(fault.to_owned());
+        match (self.if_seq_no, self.if_primary_term) {
+            (Some(_), None | Some(0)) => add("ifSeqNo is set, but primary term is [0]"),
+            (Some(_), Some(_)) if self.kind == OperationKind::Update && self.retry_on_conflict > 0 => {
+                add("compare and write operations can not be retried");
+            }
+            (Some(_), Some(_)) if self.kind == OperationKind::Create => {
+                add("create operations do not support compare and set. use index instead");
+            }
+            _ => {}
+        }
+        match self.version_type {
+            VersionType::Internal if self.version.is_some() => add(
+                "internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and \
+                 `if_primary_term` instead",
+            ),
+            VersionType::Internal => {}
+            _ if self.if_seq_no.is_some() => add("compare and write operations can not use versioning"),
+            kind if self.version.is_none() => {
+                let kind = if kind == VersionType::External { "EXTERNAL" } else { "EXTERNAL_GTE" };
+                add(&format!("illegal version value [-3] for version type [{kind}]"));
+            }
+            _ if self.kind == OperationKind::Create => {
+                add("create operations only support internal versioning. use index instead");
+            }
+            _ => {}
+        }
+        faults
+    }
 }
+
+/// Longest `_id` in bytes.
+pub const ID_BYTES_MAX: usize = 512;
 
 /// The `refresh` parameter of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -259,6 +310,8 @@ pub struct WriteOutcome {
     pub forced_refresh: bool,
     /// The document after the update; for `update` with `wants_source`.
     pub source: Option<Arc<[u8]>>,
+    /// The pipelines that ran on the document, in order; for `lists_pipelines`.
+    pub pipelines: Option<Vec<String>>,
 }
 
 impl WriteOutcome {
@@ -271,6 +324,7 @@ impl WriteOutcome {
             shards_successful: 0,
             forced_refresh: false,
             source: None,
+            pipelines: None,
         }
     }
 }

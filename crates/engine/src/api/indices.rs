@@ -63,12 +63,21 @@ impl Default for ForceMergeRequest {
     }
 }
 
+/// How many copies of each shard a new index waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActiveCopies {
+    /// That many, the primary included.
+    Number(u32),
+    /// The primary and all replicas.
+    All,
+}
+
 /// Response to index creation.
 #[derive(Debug, Clone)]
 pub struct CreateIndexResponse {
     /// Name of the new index.
     pub index: Arc<str>,
-    /// Whether its shards have started.
+    /// Whether the copies of its shards that the request waits for have started. Only primaries ever do.
     pub shards_acknowledged: bool,
 }
 

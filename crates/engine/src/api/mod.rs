@@ -9,12 +9,13 @@ mod options;
 mod stats_request;
 
 pub use documents::{
-    BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ItemId,
-    OperationKind, RefreshPolicy, VersionType, WriteOutcome, WriteResponse, WriteResult,
+    BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ID_BYTES_MAX,
+    ItemId, OperationKind, RefreshPolicy, VersionType, WriteOutcome, WriteResponse, WriteResult,
 };
 pub use health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use indices::{
-    BroadcastResponse, CreateIndexResponse, ForceMergeRequest, IndexInfo, ResolvedIndex, ShardFailure,
+    ActiveCopies, BroadcastResponse, CreateIndexResponse, ForceMergeRequest, IndexInfo, ResolvedIndex,
+    ShardFailure,
 };
 use limber_mapping::RequestError;
 pub use limber_segment::WriteIdentity;

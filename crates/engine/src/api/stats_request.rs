@@ -57,6 +57,8 @@ pub const STATS_SECTIONS: &[&str] = &[
     "request_cache",
     "recovery",
     "bulk",
+    "dense_vector",
+    "sparse_vector",
     "segment_memory",
     "shard_stats",
     "mappings",

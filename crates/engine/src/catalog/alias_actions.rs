@@ -20,7 +20,12 @@ pub(crate) enum AliasAction {
 const ACTIONS_MAX: usize = 10_000;
 
 pub(crate) fn parse_actions(body: &Value) -> Result<Vec<AliasAction>> {
-    let actions = body.get("actions").and_then(Value::as_array).ok_or_else(no_action)?;
+    let actions = match body.get("actions") {
+        Some(Value::Array(actions)) => actions.as_slice(),
+        // As everywhere in Elasticsearch's lists of objects, one object may stand for a list of one.
+        Some(action @ Value::Object(_)) => std::slice::from_ref(action),
+        _ => return Err(no_action()),
+    };
     if let Some(other) = body.as_object().and_then(|object| object.keys().find(|key| *key != "actions")) {
         return Err(ObjectParser::new("aliases").unknown(other));
     }

@@ -9,8 +9,8 @@ use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::template::{
-    ResolvedTemplate, TemplateBody, Templates, check_template_name, components_of, integer, not_found,
-    object_of, patterns_match, remove, select, text_list,
+    ResolvedTemplate, TemplateBody, Templates, check_patterns, check_template_name, components_of,
+    deprecated, integer, not_found, object_of, patterns_match, remove, select, text_list,
 };
 use super::{DataStream, DataStreamOptions};
 use crate::api::Result;
@@ -50,7 +50,7 @@ impl Templates {
                 "data_stream" => {
                     shown.insert(key.clone(), DataStreamOptions::parse(value)?.to_json());
                 }
-                "deprecated" if !value.as_bool().unwrap_or(true) => {}
+                "deprecated" => drop(shown.insert(key.clone(), deprecated(value)?)),
                 other => return Err(ObjectParser::new("index_template").unknown(other)),
             }
         }
@@ -84,6 +84,7 @@ impl Templates {
             return Err(RequestError::illegal_argument(format!("index template [{name}] already exists")));
         }
         let shown = self.parse_composable(name, body)?;
+        check_patterns(name, shown["index_patterns"].as_array().map_or(&[], Vec::as_slice))?;
         let resolved = self.resolve_composable(&shown);
         resolved.check_mappings(&self.analysis)?;
         if resolved.lifecycle.is_some() && !shown["data_stream"].is_object() {
@@ -92,6 +93,13 @@ impl Templates {
             )));
         }
         self.check_priority(name, &shown)?;
+        for component in components_of(&shown) {
+            if self.components.get(component).is_some_and(|component| component["deprecated"] == true) {
+                work::warn(format!(
+                    "index template [{name}] uses deprecated component template [{component}]"
+                ));
+            }
+        }
         self.warn_of_legacy(name, &shown);
         self.composable.insert(name.to_owned(), shown);
         Ok(())
@@ -212,7 +220,7 @@ impl Templates {
     /// Returns what a new index with this name starts from.
     pub(crate) fn resolve(&self, index: &str) -> ResolvedTemplate {
         if let Some((_, template)) = self.best_composable(index) {
-            return self.resolve_composable(template);
+            return self.resolve_composable(template).for_index(index);
         }
         let mut matching: Vec<(&String, &Value)> =
             self.legacy.iter().filter(|(_, template)| patterns_match(template, index)).collect();
@@ -228,7 +236,7 @@ impl Templates {
         for (_, template) in matching {
             resolved.lay(&TemplateBody::of(template));
         }
-        resolved
+        resolved.for_index(index)
     }
 
     /// Returns the name of the template that turns writes to this name into a data stream.
@@ -298,7 +306,8 @@ impl Templates {
             templates.composable.insert(name, shown);
         }
         let Some((name, template)) = templates.best_composable(index) else {
-            return Ok(json!({"template": templates.resolve(index).to_json(), "overlapping": []}));
+            // Legacy templates are not simulated.
+            return Ok(json!({}));
         };
         let resolved = templates.resolve_composable(template).to_json();
         Ok(

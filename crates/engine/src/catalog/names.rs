@@ -10,7 +10,7 @@ use crate::api::Result;
 const NAME_BYTES_MAX: usize = 255;
 
 /// Characters that no name may contain, in Elasticsearch's order.
-const FORBIDDEN: &[char] = &['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
+pub(super) const FORBIDDEN: &[char] = &['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
 
 fn invalid(kind: &'static str, what: &str, name: &str, why: String) -> RequestError {
     let error = RequestError::bad_request(kind, format!("Invalid {what} name [{name}], {why}"));
@@ -26,8 +26,7 @@ fn check(name: &str, kind: &'static str, what: &str) -> Result<()> {
         return refuse("must not be empty");
     }
     if name.contains(FORBIDDEN) {
-        let list: Vec<String> = FORBIDDEN.iter().map(|c| format!("'{c}'")).collect();
-        return refuse(&format!("must not contain the following characters [{}]", list.join(",")));
+        return refuse(&format!("must not contain the following characters {}", forbidden_list()));
     }
     if name.contains('#') {
         return refuse("must not contain '#'");
@@ -48,6 +47,12 @@ fn check(name: &str, kind: &'static str, what: &str) -> Result<()> {
         return refuse("must not contain control characters");
     }
     Ok(())
+}
+
+/// Returns the characters that no name may contain, as messages list them.
+pub(super) fn forbidden_list() -> String {
+    let list: Vec<String> = FORBIDDEN.iter().map(|character| format!("'{character}'")).collect();
+    format!("[{}]", list.join(","))
 }
 
 /// Checks that an index may have this name.

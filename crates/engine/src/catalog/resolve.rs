@@ -61,7 +61,10 @@ impl Catalog {
         let dated = self.dated_list(trimmed)?;
         let expression = &*dated;
         let mut selected = BTreeSet::new();
-        if expression.is_empty() || expression == "_all" || expression == "*" {
+        // Where nothing is expanded, a pattern is a name, which no index can have.
+        let expands = options.expand_open || options.expand_closed;
+        let is_all = expression.is_empty() || expression == "_all" || expression == "*" && expands;
+        if is_all {
             self.add_matching("*", options, &mut selected);
             if selected.is_empty() && !options.allow_no_indices {
                 return Err(index_not_found(if expression.is_empty() { "_all" } else { expression }));
@@ -87,6 +90,12 @@ impl Catalog {
             }
             if wildcard::is_pattern(part) || part == "_all" {
                 wildcard_seen = true;
+                if !expands && part != "_all" {
+                    if options.ignore_unavailable {
+                        continue;
+                    }
+                    return Err(index_not_found(part));
+                }
                 let before = selected.len();
                 self.add_matching(if part == "_all" { "*" } else { part }, options, &mut selected);
                 if selected.len() == before && !options.allow_no_indices && !self.matches_any(part, options) {

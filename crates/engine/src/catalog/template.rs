@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::Alias;
 use super::merge_json::merge_mappings;
+use super::names::{FORBIDDEN, forbidden_list};
 use crate::analysis::AnalysisOf;
 use crate::api::Result;
 use crate::lifecycle::StreamLifecycle;
@@ -214,6 +215,15 @@ impl ResolvedTemplate {
         }
     }
 
+    /// Replaces `{index}` in the names of aliases by the name of the index.
+    pub(super) fn for_index(mut self, index: &str) -> ResolvedTemplate {
+        if self.aliases.keys().any(|name| name.contains("{index}")) {
+            let named = std::mem::take(&mut self.aliases).into_iter();
+            self.aliases = named.map(|(name, alias)| (name.replace("{index}", index), alias)).collect();
+        }
+        self
+    }
+
     pub(crate) fn check_mappings(&self, analysis: &AnalysisOf) -> Result<()> {
         if self.mappings.is_empty() {
             return Ok(());
@@ -261,6 +271,49 @@ pub(super) fn check_template_name(name: &str) -> Result<()> {
         return invalid("name must be lower cased");
     }
     Ok(())
+}
+
+/// Reads `deprecated`: whether the use of a template causes a warning.
+pub(super) fn deprecated(value: &Value) -> Result<Value> {
+    match super::alias::flag("deprecated", value)? {
+        Some(flag) => Ok(flag.into()),
+        None => Ok(Value::Null),
+    }
+}
+
+/// Checks the patterns of an index template. Source: `MetadataIndexTemplateService#validate`.
+pub(super) fn check_patterns(name: &str, patterns: &[Value]) -> Result<()> {
+    let mut faults = Vec::new();
+    for pattern in patterns.iter().filter_map(Value::as_str) {
+        if pattern.contains(' ') {
+            faults.push(format!("index_patterns [{pattern}] must not contain a space"));
+        }
+        if pattern.contains(',') {
+            faults.push(format!("index_pattern [{pattern}] must not contain a ','"));
+        }
+        if pattern.contains('#') {
+            faults.push(format!("index_pattern [{pattern}] must not contain a '#'"));
+        }
+        if pattern.contains(':') {
+            faults.push(format!("index_pattern [{pattern}] must not contain a ':'"));
+        }
+        if pattern.starts_with('_') {
+            faults.push(format!("index_pattern [{pattern}] must not start with '_'"));
+        }
+        if pattern.replace('*', "").contains(FORBIDDEN) {
+            faults.push(format!(
+                "index_pattern [{pattern}] must not contain the following characters {}",
+                forbidden_list()
+            ));
+        }
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(RequestError::bad_request(
+        "invalid_index_template_exception",
+        format!("index_template [{name}] invalid, cause [{}]", validation_failed(&faults)),
+    ))
 }
 
 pub(super) fn select<'a>(map: &'a BTreeMap<String, Value>, name: &str) -> Vec<(&'a String, &'a Value)> {
@@ -316,6 +369,7 @@ impl Templates {
         let Some(patterns) = patterns.filter(|patterns| !patterns.is_empty()) else {
             return Err(RequestError::validation(["index patterns are missing"]));
         };
+        check_patterns(name, &patterns)?;
         parts.check()?;
         parts.check_mappings(&self.analysis)?;
         if create && self.legacy.contains_key(name) {
@@ -359,11 +413,12 @@ impl Templates {
                     let mut parts = TemplateBody::default();
                     parts.read_all(value)?;
                     parts.check()?;
+                    parts.check_mappings(&self.analysis)?;
                     shown.insert("template".into(), Value::Object(parts.to_json()));
                 }
                 "version" => drop(shown.insert(key.clone(), integer(key, value)?)),
                 "_meta" => drop(shown.insert(key.clone(), value.clone())),
-                "deprecated" if !value.as_bool().unwrap_or(true) => {}
+                "deprecated" => drop(shown.insert(key.clone(), deprecated(value)?)),
                 other => return Err(ObjectParser::new("component_template").unknown(other)),
             }
         }
@@ -391,6 +446,10 @@ impl Templates {
 
     pub(crate) fn delete_component(&mut self, name: &str) -> Result<()> {
         for part in name.split(',').map(str::trim) {
+            if select(&self.components, part).is_empty() {
+                // An unknown name is refused below, even if a template may do without it.
+                continue;
+            }
             let users: Vec<&String> = self
                 .composable
                 .iter()

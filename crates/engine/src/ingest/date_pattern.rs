@@ -101,6 +101,19 @@ pub(super) enum Item {
     Optional(Vec<Item>),
 }
 
+impl Item {
+    fn is_neutral(&self) -> bool {
+        match self {
+            Item::Number { field, .. } => {
+                !matches!(field, Number::WeekYear | Number::Week | Number::DayOfWeek)
+            }
+            Item::Literal(_) | Item::Fraction { .. } | Item::Offset { .. } => true,
+            Item::MonthName { .. } | Item::DayName { .. } | Item::AmPm | Item::ZoneId => false,
+            Item::Optional(items) => items.iter().all(Item::is_neutral),
+        }
+    }
+}
+
 /// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatePattern {
@@ -137,6 +150,12 @@ impl DatePattern {
         }
         fix_adjacent(&mut items);
         Ok(DatePattern { items })
+    }
+
+    /// Whether dates are written alike in every locale: without names, and without weeks, which do not begin
+    /// with the same day everywhere.
+    pub fn is_neutral(&self) -> bool {
+        self.items.iter().all(Item::is_neutral)
     }
 
     /// Parses `text`. A missing year is `default_year`, a missing zone `default_zone`.

@@ -36,6 +36,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("data_streams.lifecycle.poll_interval", Time { min_ms: 1000, minus_one: false }, "5m", Dynamic),
     row("cluster.lifecycle.default.rollover", Text, DEFAULT_ROLLOVER, Dynamic),
     row("cluster.blocks.read_only", Boolean, "false", Dynamic),
+    row("cluster.indices.close.enable", Boolean, "true", Dynamic),
     row("cluster.blocks.read_only_allow_delete", Boolean, "false", Dynamic),
     row("cluster.max_shards_per_node", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
     // Replicas are never placed on this node, and primaries always.

@@ -149,7 +149,7 @@ impl Definition {
                 Err(RequestError::unsupported(format_args!("the value [{text}] of [{key}]")))
             }
             Kind::Choice(choices) | Kind::PartOf { there: choices, .. }
-                if choices.contains(&text.to_ascii_lowercase().as_str()) =>
+                if choices.iter().any(|choice| choice.eq_ignore_ascii_case(text)) =>
             {
                 Ok(())
             }

@@ -392,8 +392,13 @@ impl SettingsUpdate {
             if given.is_null() {
                 match key.strip_suffix('*') {
                     Some(prefix) => updated.retain(|existing, _| {
-                        !existing.starts_with(prefix)
-                            || known(existing).is_ok_and(|row| row.change == Change::Final)
+                        // An open index keeps what only a closed one may change.
+                        let may_go = |row: &Definition| match row.change {
+                            Change::Final => false,
+                            Change::Dynamic => true,
+                            Change::Static => !open,
+                        };
+                        !existing.starts_with(prefix) || !known(existing).is_ok_and(may_go)
                     }),
                     None => drop(updated.shift_remove(key)),
                 }

@@ -12,6 +12,7 @@ mod cat;
 mod documents;
 #[cfg(test)]
 mod endpoints;
+mod human;
 mod indices;
 mod options;
 mod router;

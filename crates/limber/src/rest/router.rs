@@ -4,7 +4,7 @@
 //! 400 for an unknown path, 405 for a known path with another method, and 400 for an unknown query parameter,
 //! which the message names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use limber_mapping::{ErrorClass, RequestError};
 use limber_text::likeness::{self, edit_distance};
@@ -79,12 +79,16 @@ struct Node {
 /// All routes as a tree of path segments.
 pub struct Routes {
     root: Node,
+    /// The placeholders of all routes of each handler. As in Elasticsearch, a request may give one as a query
+    /// parameter if its path does not have it: `/_stats?metric=docs`.
+    placeholders: HashMap<usize, HashSet<&'static str>>,
 }
 
 impl Routes {
     /// Builds the tree from all tables.
     pub fn new(tables: &[&'static [Route]]) -> Routes {
         let mut root = Node::default();
+        let mut placeholders: HashMap<usize, HashSet<&'static str>> = HashMap::new();
         for route in tables.iter().flat_map(|table| table.iter()) {
             let mut node = &mut root;
             let mut names = Vec::new();
@@ -97,9 +101,10 @@ impl Routes {
                     None => node.literals.entry(segment).or_default(),
                 };
             }
+            placeholders.entry(route.handler as usize).or_default().extend(&names);
             node.routes.push((route, names));
         }
-        Routes { root }
+        Routes { root, placeholders }
     }
 
     /// Returns the methods that a path allows; none if the path does not exist.
@@ -133,7 +138,8 @@ impl Routes {
             return Err(no_handler(method, uri, &candidates));
         };
         check_values(route, query)?;
-        check_parameters(route, names, query, uri)?;
+        let of_handler = self.placeholders.get(&(route.handler as usize));
+        check_parameters(route, |name| of_handler.is_some_and(|names| names.contains(name)), query, uri)?;
         let path_values = names.iter().copied().zip(values.iter().map(|v| (*v).to_owned())).collect();
         Ok(Resolved { route, path_values })
     }
@@ -257,14 +263,14 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
 
 fn check_parameters(
     route: &Route,
-    names: &[&str],
+    is_placeholder: impl Fn(&str) -> bool,
     query: &[(String, String)],
     uri: &str,
 ) -> Result<(), RequestError> {
     if route.parameters == [ANY_PARAMETER] {
         return Ok(());
     }
-    let known = |name: &str| COMMON_PARAMETERS.contains(&name) || reads(route, name) || names.contains(&name);
+    let known = |name: &str| COMMON_PARAMETERS.contains(&name) || reads(route, name) || is_placeholder(name);
     let unknown: Vec<(&str, Option<&str>)> = query
         .iter()
         .filter(|(name, _)| !known(name))
@@ -352,6 +358,10 @@ mod tests {
             "/a/b/c/d",
             ErrorClass::BadRequest,
             "no handler found for uri [/a/b/c/d] and method [GET]",
+        );
+        assert!(
+            resolve(Method::Get, "/_search?index=a").is_ok(),
+            "the same handler has a path with an index"
         );
         check(Method::Delete, "/_search", ErrorClass::MethodNotAllowed, "allowed: [GET, POST]");
         check(Method::Head, "/a/_search", ErrorClass::MethodNotAllowed, "allowed: [GET]");

@@ -53,6 +53,7 @@ pub fn append(
 ) -> Result<(), RequestError> {
     let list = match path.find(document)? {
         Some(found) if document.node(found.node).kind == Kind::Array => found.node,
+        Some(found) if !allow_duplicates && repeats(document, found.node, value) => return Ok(()),
         Some(found) => {
             let single = *document.node(found.node);
             document.replace(found.node, Node::container(Kind::Array));
@@ -81,6 +82,16 @@ pub fn append(
     } else {
         append_one(document, list, value, known.as_mut())
     }
+}
+
+/// Whether a value, or each element of an array, equals the single value that is there.
+fn repeats(document: &mut IngestDocument<'_>, single: NodeId, value: Node) -> bool {
+    let known = known_as(document, single);
+    let holder = document.add(value);
+    if value.kind != Kind::Array {
+        return known_as(document, holder) == known;
+    }
+    document.children(holder).all(|child| known_as(document, child) == known)
 }
 
 fn append_one(

@@ -60,6 +60,13 @@ impl Output {
         })
     }
 
+    fn is_neutral(&self) -> bool {
+        match self {
+            Output::BuiltIn(_) => false,
+            Output::Pattern(pattern) => pattern.is_neutral(),
+        }
+    }
+
     fn write(&self, instant: Timestamp, zone: &TimeZone) -> String {
         match self {
             Output::Pattern(pattern) => pattern.format(instant, zone),
@@ -86,19 +93,21 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let field = options.path("field")?;
     let target = FieldPath::parse(&options.string_or("target_field", "@timestamp")?)?;
     let timezone = options.optional_string("timezone")?.map(|text| Text::parse(&text)).transpose()?;
-    if let Some(locale) = options.optional_string("locale")?
-        && !is_english(&locale)
-    {
-        return Err(RequestError::unsupported(format!("the locale [{locale}] of the processor [date]")));
-    }
+    let locale = options.optional_string("locale")?.filter(|locale| !is_english(locale));
     let formats = options.strings("formats")?;
     let output = options.string_or("output_format", OUTPUT_PATTERN)?;
     let output = Output::parse(&output)?;
-    let formats = formats.into_iter().map(format).collect();
+    let formats: Vec<Format> = formats.into_iter().map(format).collect();
+    if let Some(locale) = locale
+        && !(output.is_neutral() && formats.iter().all(Format::is_neutral))
+    {
+        return Err(RequestError::unsupported(format!("the locale [{locale}] of the processor [date]")));
+    }
     Ok(Box::new(DateProcessor { field, target, formats, timezone, output }))
 }
 
-/// Whether the locale is English; only English names of months and days are supported.
+/// Whether the locale is English; only English names of months and days are supported, so any other locale is
+/// refused unless all formats consist of numbers.
 pub fn is_english(locale: &str) -> bool {
     let language = locale.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
     matches!(language.as_str(), "" | "en" | "english" | "root" | "und")
@@ -122,6 +131,17 @@ pub fn format(name: String) -> Format {
         _ => {
             let pattern = DatePattern::parse(&name);
             Format::Pattern(name, pattern)
+        }
+    }
+}
+
+impl Format {
+    /// Whether dates are written alike in every locale.
+    fn is_neutral(&self) -> bool {
+        match self {
+            Format::Iso8601 | Format::Unix | Format::UnixMillis | Format::Tai64n => true,
+            Format::BuiltIn(_) | Format::Pattern(_, Err(_)) => false,
+            Format::Pattern(_, Ok(pattern)) => pattern.is_neutral(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_search::request::{AliasFilter, within_aliases};
 use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -156,6 +157,7 @@ impl Node {
                 crate::catalog::names::check_alias_name(name)?;
             }
             check_alias_target(next, name)?;
+            check_alias(name, alias)?;
         }
         let (streams, indices) = split_streams(next, &indices)?;
         add_to_streams(next, &streams, &aliases, alias)?;
@@ -250,6 +252,8 @@ impl Node {
     ) -> Result<FoundAliases> {
         let catalog = self.catalog.load();
         let found = catalog.resolve(expression, options)?;
+        let shows = |index: &&Arc<IndexMetadata>| !index.aliases.is_empty();
+        found.iter().filter(shows).try_for_each(|index| self.check_metadata_read_block(index))?;
         let wants_all = aliases.is_empty() || aliases == "_all" || aliases == "*";
         let selected = catalog.matching_aliases(aliases);
         let mut body = Map::new();
@@ -291,6 +295,23 @@ impl Node {
         missing.sort_unstable();
         Ok(FoundAliases { shown: body, missing })
     }
+}
+
+/// Checks what an alias defines: at most one routing value for writes, and a filter that is a query.
+///
+/// Source: `AliasValidator`.
+pub(in crate::node) fn check_alias(name: &str, alias: &Alias) -> Result<()> {
+    if alias.index_routing.as_ref().is_some_and(|routing| routing.contains(',')) {
+        return Err(RequestError::illegal_argument(format!(
+            "alias [{name}] has several index routing values associated with it"
+        )));
+    }
+    let Some(filter) = alias.filter.clone() else { return Ok(()) };
+    let filter = AliasFilter { filter, indices: BTreeSet::new() };
+    within_aliases(None, &[filter]).map(drop).map_err(|cause| {
+        let reason = format!("failed to parse filter for alias [{name}]");
+        RequestError::illegal_argument(reason).caused_by(cause)
+    })
 }
 
 /// Source: `IndicesAliasesRequestInterceptor`.

@@ -106,6 +106,14 @@ impl Node {
         refused(Some(index), &found)
     }
 
+    /// Checks the blocks on showing mapping, settings, aliases and statistics.
+    pub(in crate::node) fn check_metadata_read_block(&self, index: &IndexMetadata) -> Result<()> {
+        match index.typed.blocks.metadata {
+            true => refused(Some(index), &[METADATA]),
+            false => Ok(()),
+        }
+    }
+
     pub(in crate::node) fn check_delete_block(&self, index: &IndexMetadata) -> Result<()> {
         let mut found = self.cluster_blocks(true);
         let blocks = &index.typed.blocks;

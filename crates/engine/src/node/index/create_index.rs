@@ -56,7 +56,21 @@ fn warn_of_dot(index: &IndexMetadata) {
 impl Node {
     /// Carries out `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
     pub fn create_index(&self, name: &str, body: &Value) -> Result<CreateIndexResponse> {
-        self.create_index_marked(name, body, false)
+        self.create_index_marked(name, body, false, ActiveCopies::Number(1))
+    }
+
+    /// Works like [`Node::create_index`], but the response tells whether these copies have started. Copies
+    /// that never will are not waited for.
+    ///
+    /// # Errors
+    /// Also fails if each shard has fewer copies.
+    pub fn create_index_awaiting(
+        &self,
+        name: &str,
+        body: &Value,
+        copies: ActiveCopies,
+    ) -> Result<CreateIndexResponse> {
+        self.create_index_marked(name, body, false, copies)
     }
 
     /// Works like [`Node::create_index`], but can mark the index as unfinished. An unfinished index is
@@ -66,9 +80,16 @@ impl Node {
         name: &str,
         body: &Value,
         is_unfinished: bool,
+        awaited: ActiveCopies,
     ) -> Result<CreateIndexResponse> {
         let mut given = TemplateBody::default();
         for (key, value) in optional_members(body)?.into_iter().flatten() {
+            if matches!(key.as_str(), "settings" | "mappings" | "aliases")
+                && (value.is_array() || value.is_string())
+            {
+                let reason = format!("key [{key}] must be an object");
+                return Err(RequestError::bad_request("parse_exception", reason));
+            }
             if !given.read(key, value)? {
                 return Err(RequestError::bad_request(
                     "parse_exception",
@@ -81,8 +102,18 @@ impl Node {
         self.check_creation(name, &given)?;
         let _creating = self.names.lock(name);
         let metadata = IndexMetadata { is_unfinished, ..self.plan_index(name, &given)? };
+        let copies = 1 + metadata.typed.number_of_replicas;
+        let awaited = match awaited {
+            ActiveCopies::All => copies,
+            ActiveCopies::Number(number) => number,
+        };
+        if awaited > copies {
+            return Err(RequestError::illegal_argument(format!(
+                "invalid wait_for_active_shards[{awaited}]: cannot be greater than number of shard copies [{copies}]"
+            )));
+        }
         self.install(metadata, |catalog, metadata| self.with_new_index(catalog, metadata))?;
-        Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })
+        Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: awaited <= 1 })
     }
 
     /// Checks that the request is authorized to create an index with this name and these aliases.
@@ -249,9 +280,10 @@ impl Node {
         check_new(&settings)?;
         let typed = Arc::new(IndexSettings::from_flat(&settings)?);
         self.check_shard_limit(catalog, &typed)?;
-        for alias in aliases.keys() {
+        for (alias, defined) in &aliases {
             check_alias_target(catalog, alias)?;
             check_is_not_own_name(alias, name)?;
+            super::aliases::check_alias(alias, defined)?;
         }
         if typed.mode.has_series() {
             aliases.values().try_for_each(check_series_alias)?;

@@ -31,6 +31,41 @@ impl Node {
         self.change_settings(expression, options, flat, preserve_existing)
     }
 
+    /// Works like [`Node::put_settings`], but also changes settings that only a closed index may change:
+    /// indices that are open are closed, changed, and opened again. They stay closed if the process ends
+    /// before.
+    pub fn put_settings_reopening(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        body: &Value,
+        preserve_existing: bool,
+    ) -> Result<()> {
+        let flat = settings_of(body)?;
+        let update = SettingsUpdate::check(flat)?;
+        let mut reopened = Vec::new();
+        for metadata in
+            self.catalog.load().resolve(expression, options)?.into_iter().filter(|index| index.open)
+        {
+            self.check_metadata_block(&metadata)?;
+            // What is refused is refused before anything is closed.
+            let closed = IndexMetadata { open: false, ..(*metadata).clone() };
+            self.with_settings(&closed, &update, preserve_existing)?;
+            if self.with_settings(&metadata, &update, preserve_existing).is_err() {
+                reopened.push(metadata.name.to_string());
+            }
+        }
+        if reopened.is_empty() {
+            return self.put_settings(expression, options, body, preserve_existing);
+        }
+        let names = reopened.join(",");
+        self.close_index(&names, IndicesOptions::METADATA)?;
+        let by_name = IndicesOptions { forbid_closed_indices: false, ..options };
+        let changed = self.put_settings(expression, by_name, body, preserve_existing);
+        let opened = self.open_index(&names, IndicesOptions::METADATA);
+        changed.and(opened.map(drop))
+    }
+
     pub(in crate::node) fn change_settings(
         &self,
         expression: &str,
@@ -122,8 +157,16 @@ impl Node {
 
     /// Closes indices. Returns the names of those that are closed now.
     pub fn close_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<Arc<str>>> {
+        if !self.settings.load().boolean("cluster.indices.close.enable") {
+            return Err(RequestError::internal(
+                "illegal_state_exception",
+                "closing indices is disabled - set [cluster.indices.close.enable: true] to enable it. NOTE: closed \
+                 indices still consume a significant amount of diskspace",
+            ));
+        }
         let catalog = self.catalog.load_full();
         let found: Vec<Arc<IndexMetadata>> = catalog.resolve(expression, options)?;
+        found.iter().try_for_each(|index| self.check_metadata_block(index))?;
         check_are_not_written_by_streams(&catalog, &found)?;
         // What was written is committed before the shards close. Writes that arrive later are in the
         // translog.

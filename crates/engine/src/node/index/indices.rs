@@ -48,7 +48,17 @@ impl Node {
         })
     }
 
-    /// Carries out `GET /{index}`, `_mapping`, `_settings` and `_alias`. Indices are in name order.
+    /// Carries out `GET /{index}`, `_mapping` and `_settings`. Indices are in name order.
+    ///
+    /// # Errors
+    /// Also fails for an index whose metadata is blocked.
+    pub fn show_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
+        let found = self.catalog.load().resolve(expression, options)?;
+        found.iter().try_for_each(|index| self.check_metadata_read_block(index))?;
+        self.get_index(expression, options)
+    }
+
+    /// Returns what is known of indices, in name order, whatever is blocked.
     pub fn get_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
         let catalog = self.catalog.load();
         let found = catalog.resolve(expression, options)?;
@@ -89,10 +99,13 @@ impl Node {
     /// Carries out `HEAD /{index}`: whether every name in the expression exists.
     pub fn index_exists(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         match self.catalog.load().resolve(expression, options) {
-            Ok(found) => Ok(!found.is_empty()
-                || options.ignore_unavailable
-                || wildcard::is_pattern(expression)
-                || expression == "_all"),
+            Ok(found) => {
+                found.iter().try_for_each(|index| self.check_metadata_read_block(index))?;
+                Ok(!found.is_empty()
+                    || options.ignore_unavailable
+                    || wildcard::is_pattern(expression)
+                    || expression == "_all")
+            }
             Err(error) if error.class == ErrorClass::NotFound => Ok(false),
             Err(error) => Err(error),
         }

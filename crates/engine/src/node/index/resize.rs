@@ -13,7 +13,9 @@ use limber_mapping::{ObjectParser, RequestError};
 use limber_search::SearchRequest;
 use serde_json::{Map, Value, json};
 
-use crate::api::{CreateIndexResponse, IndexInfo, IndicesOptions, OperationKind, Result, VersionType};
+use crate::api::{
+    ActiveCopies, CreateIndexResponse, IndexInfo, IndicesOptions, OperationKind, Result, VersionType,
+};
 use crate::catalog::IndexMetadata;
 use crate::catalog::names::index_not_found;
 use crate::node::Node;
@@ -89,14 +91,23 @@ impl Node {
         cancelled: Arc<AtomicBool>,
     ) -> Result<CreateIndexResponse> {
         let info = self.only_index(source)?;
-        let (mut given, aliases) = parse(body)?;
+        let Asked { settings: mut given, aliases, shard_bytes_max } = parse(body)?;
         if matches!(kind, Resize::Split) && crate::settings::has_series(&info.settings) {
             return Err(RequestError::illegal_argument(format!(
                 "index-split is not supported because the destination index [{}] is in time series mode",
                 info.name
             )));
         }
-        let number = shard_number(kind, &info, &given)?;
+        let number = match shard_bytes_max {
+            Some(_) if given.contains_key("index.number_of_shards") => {
+                return Err(RequestError::illegal_argument(
+                    "Cannot set both index.number_of_shards and max_primary_shard_size for the target index",
+                ));
+            }
+            // The size only matters for a shrink; any other resize is checked as if it were not there.
+            Some(bytes) if kind == Resize::Shrink => self.fewest_shards_of(&info, bytes)?,
+            _ => shard_number(kind, &info, &given)?,
+        };
         if info.settings.get("index.blocks.write") != Some(&"true".into()) {
             let reason = format!(
                 "index {} must be read-only to resize index. use \"index.blocks.write=true\"",
@@ -124,12 +135,24 @@ impl Node {
         self.refresh_wholly(&info.name)?;
         // If anything fails before the target is finished, dropping this deletes the target.
         let _copying = Copying::begin(self, target)?;
-        let created = self.create_index_marked(target, &body, true)?;
+        let created = self.create_index_marked(target, &body, true, ActiveCopies::Number(1))?;
         self.copy_documents(&info, &created, late, cancelled)?;
         // Searches must find all documents as soon as the target is there.
         self.refresh_wholly(&created.index)?;
         self.finish_copy(&created.index)?;
         Ok(created)
+    }
+
+    fn fewest_shards_of(&self, source: &IndexInfo, shard_bytes_max: u64) -> Result<u64> {
+        // What cannot be shrunk to one shard cannot be shrunk at all.
+        shard_number(Resize::Shrink, source, &Map::new())?;
+        let mut bytes = 0;
+        let mut shards = 0;
+        for (_, live) in self.live_of(&source.name, IndicesOptions::METADATA)? {
+            shards = live.shards.len() as u64;
+            bytes = live.shards.iter().map(|shard| shard.stats().store_bytes).sum();
+        }
+        Ok(fewest_shards(shards.max(1), bytes, shard_bytes_max))
     }
 
     /// Makes all documents of an index visible to searches, or fails.
@@ -240,25 +263,49 @@ pub(in crate::node) fn merge_settings(settings: &mut FlatSettings, given: FlatSe
     }
 }
 
-/// Parses the settings (flat) and the aliases of a body.
-fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
-    let (mut settings, mut aliases) = (Map::new(), json!({}));
+/// The body of a resize.
+struct Asked {
+    /// Flat, with the prefix `index.`.
+    settings: Map<String, Value>,
+    aliases: Value,
+    /// `max_primary_shard_size` in bytes: the target has as few shards as this allows.
+    shard_bytes_max: Option<u64>,
+}
+
+fn parse(body: &Value) -> Result<Asked> {
+    let mut asked = Asked { settings: Map::new(), aliases: json!({}), shard_bytes_max: None };
     for (key, value) in body.as_object().into_iter().flatten() {
         match key.as_str() {
-            "settings" => settings = normalize_index_keys(flatten(value)?),
-            "aliases" => aliases = value.clone(),
+            "settings" => asked.settings = normalize_index_keys(flatten(value)?),
+            "aliases" => asked.aliases = value.clone(),
             "mappings" => {
                 return Err(RequestError::illegal_argument(
                     "mappings are not allowed when resizing indices, all mappings are copied from the source index",
                 ));
             }
             "max_primary_shard_size" => {
-                return Err(RequestError::unsupported("[max_primary_shard_size] of a resize"));
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let bytes = crate::notation::value::parse_bytes(key, &text)?;
+                match u64::try_from(bytes).ok().filter(|bytes| *bytes > 0) {
+                    Some(bytes) => asked.shard_bytes_max = Some(bytes),
+                    None => {
+                        let fault = "max_primary_shard_size must be greater than 0";
+                        return Err(RequestError::validation([fault]));
+                    }
+                }
             }
             other => return Err(ObjectParser::new("resize_request").unknown(other)),
         }
     }
-    Ok((settings, aliases))
+    Ok(asked)
+}
+
+/// Returns the smallest number of shards that divides the source's and keeps each within a size.
+///
+/// Source: `TransportResizeAction#calcTargetShardsNum`.
+fn fewest_shards(source_shards: u64, source_bytes: u64, shard_bytes_max: u64) -> u64 {
+    let least = source_bytes.div_ceil(shard_bytes_max).max(1);
+    (least..source_shards).find(|number| source_shards.is_multiple_of(*number)).unwrap_or(source_shards)
 }
 
 /// Returns the target's number of shards.
@@ -325,12 +372,26 @@ mod tests {
     }
 
     #[test]
+    fn a_target_has_the_fewest_shards_that_a_size_allows() {
+        let check = |shards, bytes, max, expected| {
+            assert_eq!(fewest_shards(shards, bytes, max), expected, "{bytes} bytes in {shards} shards");
+        };
+        check(8, 0, 10, 1);
+        check(8, 10, 10, 1);
+        check(8, 11, 10, 2);
+        check(8, 30, 10, 4);
+        check(8, 50, 10, 8);
+        check(8, 1000, 10, 8);
+        check(6, 31, 10, 6);
+    }
+
+    #[test]
     fn a_copy_that_is_not_finished_is_in_no_snapshot_and_goes() {
         let folder = tempfile::tempdir().expect("a folder");
         let node = node(folder.path());
         node.create_index("whole", &json!({})).expect("an index");
         let copying = Copying::begin(&node, "half").expect("nobody else makes it");
-        node.create_index_marked("half", &json!({}), true).expect("an index");
+        node.create_index_marked("half", &json!({}), true, ActiveCopies::Number(1)).expect("an index");
         node.remove_unfinished_copies();
         assert!(
             node.index_exists("half", IndicesOptions::METADATA).expect("an answer"),

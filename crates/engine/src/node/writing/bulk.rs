@@ -127,8 +127,15 @@ impl Node {
                 ran_on_updates |= self.ingest_upsert(step, &pipelines, &timestamp, ids, arena);
                 continue;
             }
+            if let Err(error) = step.note_pipelines(ids) {
+                step.outcome = Some(Err(error));
+                continue;
+            }
             let runner = runner.get_or_insert_with(|| runner_over(&pipelines, &timestamp));
             if let Some(rerouted) = self.ingest_one(step, runner, ids, last.is_some(), arena) {
+                if let Some(noted) = &mut step.pipelines {
+                    noted.truncate(rerouted.ran);
+                }
                 match self.follow(step, rerouted, &pipelines, &timestamp) {
                     Arrival::Written(document) => {
                         let before = arena.len();
@@ -227,7 +234,7 @@ impl Node {
             Outcome::Rerouted { by, changed } => {
                 let source = arena.split_off(before);
                 let is_by_last = has_last && by + 1 == ids.len();
-                return Some(Rerouted { changed, source, by: ids[by].to_owned(), is_by_last });
+                return Some(Rerouted { changed, source, by: ids[by].to_owned(), ran: by + 1, is_by_last });
             }
         }
         None

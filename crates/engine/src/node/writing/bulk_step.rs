@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_segment::WriteIdentity;
+use limber_work as work;
 
 use crate::api::*;
 use crate::catalog::{DataStream, IndexMetadata};
@@ -13,9 +14,6 @@ use crate::node::index::live::LiveIndex;
 use crate::settings::IndexSettings;
 use crate::shard::{Condition, GeneratedIds, Shard, Unsynced, Write, Written};
 use crate::translog::{Operation, OperationType};
-
-/// Longest `_id` in bytes.
-pub(in crate::node) const ID_BYTES_MAX: usize = 512;
 
 /// The target of the writes to one name.
 pub(in crate::node) struct Target {
@@ -76,6 +74,8 @@ pub(in crate::node) struct Step<'r> {
     /// Position among the bulk's targets; [`NO_TARGET`] if it has no destination.
     pub(in crate::node) target: u32,
     pub(in crate::node) outcome: Option<Result<WriteOutcome>>,
+    /// The pipelines that ran on the document, if the response names them.
+    pub(in crate::node) pipelines: Option<Vec<String>>,
 }
 
 pub(in crate::node) const NO_TARGET: u32 = u32::MAX;
@@ -90,7 +90,17 @@ impl<'r> Step<'r> {
             series_id: None,
             target: NO_TARGET,
             outcome: None,
+            pipelines: operation.lists_pipelines.then(Vec::new),
         }
+    }
+
+    /// Notes the pipelines that run on the document, if the response names them.
+    pub(in crate::node) fn note_pipelines(&mut self, names: &[impl AsRef<str>]) -> Result<()> {
+        if let Some(noted) = &mut self.pipelines {
+            work::claim(names.iter().map(|name| name.as_ref().len() as u64 + 24).sum())?;
+            noted.extend(names.iter().map(|name| name.as_ref().to_owned()));
+        }
+        Ok(())
     }
 
     pub(in crate::node) fn index(&self) -> &str {
@@ -151,44 +161,21 @@ pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Resu
             return Err(RequestError::illegal_argument("if _id is specified it must not be empty"));
         }
         Some(id) if id.len() > ID_BYTES_MAX => {
-            let message = format!(
+            // A pipeline may have set it.
+            let fault = format!(
                 "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
                 id.len()
             );
-            return Err(RequestError::illegal_argument(message));
+            return Err(invalid(fault));
         }
         None if step.generated.is_none() => {
             return Err(invalid("id is missing"));
         }
         _ => {}
     }
-    if operation.if_seq_no.is_some() != operation.if_primary_term.is_some() {
-        return Err(invalid(match operation.if_seq_no {
-            Some(_) => "ifSeqNo is set, but primary term is [0]",
-            None => "ifSeqNo is unassigned, but primary term is set",
-        }));
-    }
-    match operation.version_type {
-        VersionType::Internal if operation.version.is_some() => {
-            return Err(invalid(
-                "internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and \
-                 `if_primary_term` instead",
-            ));
-        }
-        VersionType::Internal => {}
-        _ if operation.if_seq_no.is_some() => {
-            return Err(invalid("compare and write operations can not use versioning"));
-        }
-        _ if operation.version.is_none() => {
-            return Err(invalid("version must be set for version type [external]"));
-        }
-        _ if operation.kind == OperationKind::Create => {
-            return Err(invalid("create operations only support internal versioning. use index instead"));
-        }
-        _ => {}
-    }
-    if operation.kind == OperationKind::Create && operation.if_seq_no.is_some() {
-        return Err(invalid("create operations do not support compare and set. use index instead"));
+    let faults = operation.faults();
+    if !faults.is_empty() {
+        return Err(RequestError::validation(faults));
     }
     if destination.routing_required && routing_of(step, destination).is_none() {
         let (index, id) = (&destination.metadata.name, step.given_id().unwrap_or("null"));
@@ -343,8 +330,13 @@ fn into_item<'r>(step: Step<'r>, index: usize, ids: &GeneratedIds) -> BulkItem<'
         (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_default())),
         (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(""))),
     };
-    let outcome = step.outcome.unwrap_or_else(|| {
+    let mut outcome = step.outcome.unwrap_or_else(|| {
         Err(RequestError::internal("illegal_state_exception", "the operation was not carried out"))
     });
+    if let Ok(outcome) = &mut outcome
+        && outcome.result != WriteResult::Noop
+    {
+        outcome.pipelines = step.pipelines;
+    }
     BulkItem { kind: step.operation.kind, index, id, outcome }
 }

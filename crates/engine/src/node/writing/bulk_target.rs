@@ -96,7 +96,12 @@ impl Node {
             let catalog = self.catalog.load_full();
             match catalog.write_target(name, asked.require_alias)? {
                 WriteTarget::Index { stream: None, .. } if asked.require_data_stream => {
-                    return Err(not_required_data_stream(name));
+                    return Err(RequestError::not_found(
+                        "resource_not_found_exception",
+                        format!(
+                            "[require_data_stream] request flag is [true] and [{name}] is not a data stream"
+                        ),
+                    ));
                 }
                 WriteTarget::Index { stream: Some(stream), .. } if stream.rolls_on_write && asked.adds => {
                     self.roll_lazily(&stream.name)?;

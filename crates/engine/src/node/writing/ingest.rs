@@ -14,12 +14,52 @@ impl Node {
     /// id.
     pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let _changing = self.changing.lock();
+        self.keep_pipeline(id, body)
+    }
+
+    /// Stores a pipeline. Called with `changing` locked.
+    fn keep_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         // An invalid pipeline is refused before anything is stored. A valid one is used only after it was
         // stored.
         let pipeline = self.pipelines.snapshot().compile(id, body)?;
         self.change_state(|state| state.pipelines[id] = body.clone())?;
         self.pipelines.keep(pipeline);
         Ok(())
+    }
+
+    /// Works like [`Node::put_pipeline`], but only replaces a pipeline of this version. The new one gets the
+    /// next version if it declares none.
+    ///
+    /// Source: `IngestService#validateAndGetUpdatedConfig`.
+    pub fn put_pipeline_of_version(&self, id: &str, body: &Value, required: i64) -> Result<()> {
+        let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
+        // Two requests that replace the same version must not both succeed.
+        let _changing = self.changing.lock();
+        let Some(current) = self.get_pipelines(id)?.shift_remove(id) else {
+            return refuse(format!(
+                "version conflict, required version [{required}] for pipeline [{id}] but no pipeline was found"
+            ));
+        };
+        let version = current.get("version").and_then(Value::as_i64);
+        if version != Some(required) {
+            let shown = version.map_or("null".to_owned(), |version| version.to_string());
+            return refuse(format!(
+                "version conflict, required version [{required}] for pipeline [{id}] but current version is [{shown}]"
+            ));
+        }
+        let mut body = body.clone();
+        match body.get("version").and_then(Value::as_i64) {
+            Some(given) if given == required => {
+                return refuse(format!("cannot update pipeline [{id}] with the same version [{required}]"));
+            }
+            Some(_) => {}
+            None => {
+                if let Some(members) = body.as_object_mut() {
+                    members.insert("version".to_owned(), (required + 1).into());
+                }
+            }
+        }
+        self.keep_pipeline(id, &body)
     }
 
     /// Returns the body of `GET _ingest/geoip/stats`. Nothing is downloaded; the databases are the user's

@@ -17,6 +17,8 @@ pub(in crate::node) struct Rerouted {
     pub source: Vec<u8>,
     /// The pipeline that rerouted it.
     pub by: String,
+    /// How many pipelines of the last index had run by then.
+    pub ran: usize,
     pub is_by_last: bool,
 }
 
@@ -28,7 +30,7 @@ impl Node {
     /// visited before. Errors of the pipelines are returned unchanged.
     pub(in crate::node) fn follow(
         &self,
-        step: &Step<'_>,
+        step: &mut Step<'_>,
         mut document: Rerouted,
         pipelines: &Pipelines,
         timestamp: &str,
@@ -45,6 +47,10 @@ impl Node {
                 return Arrival::Written(document);
             }
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let noted_before = step.pipelines.as_ref().map_or(0, Vec::len);
+            if let Err(error) = step.note_pipelines(&ids) {
+                return Arrival::Failed(error);
+            }
             let metadata = metadata_of(&document.changed, step.operation.kind.as_str());
             let mut source = Vec::new();
             let outcome =
@@ -58,7 +64,10 @@ impl Node {
                 Outcome::Failed(error) => return Arrival::Failed(*error),
                 Outcome::Rerouted { by, changed } => {
                     let is_by_last = has_last && by + 1 == ids.len();
-                    document = Rerouted { changed, source, by: ids[by].to_owned(), is_by_last };
+                    if let Some(noted) = &mut step.pipelines {
+                        noted.truncate(noted_before + by + 1);
+                    }
+                    document = Rerouted { changed, source, by: ids[by].to_owned(), ran: by + 1, is_by_last };
                 }
             }
         }

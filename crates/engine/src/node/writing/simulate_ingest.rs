@@ -173,7 +173,8 @@ impl Node {
                 Outcome::Changed(changed) => (changed, ids.len(), false),
                 Outcome::Rerouted { by, changed } => {
                     let is_by_last = has_last && by + 1 == ids.len();
-                    let mut rerouted = Rerouted { changed, source, by: ids[by].to_owned(), is_by_last };
+                    let mut rerouted =
+                        Rerouted { changed, source, by: ids[by].to_owned(), ran: by + 1, is_by_last };
                     self.next_index(&mut rerouted, &mut way)?;
                     source = rerouted.source;
                     (Some(rerouted.changed), by + 1, true)

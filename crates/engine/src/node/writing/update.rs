@@ -89,6 +89,16 @@ impl UpdateBody {
         }
         Ok(parsed)
     }
+
+    /// Checks that an update of a document in a certain state does not create it.
+    fn check_condition(&self, operation: &BulkOperation<'_>) -> Result<()> {
+        match operation.if_seq_no.is_some() && (self.upsert.is_some() || self.doc_as_upsert) {
+            true => {
+                Err(RequestError::validation(["compare and write operations can not be used with upsert"]))
+            }
+            false => Ok(()),
+        }
+    }
 }
 
 /// Words the error like Elasticsearch, with its guess at what was meant.
@@ -150,6 +160,7 @@ impl Node {
         let _body_charge = self.charge_update(tree_bytes(body))?;
         let body_bytes = body.len();
         let body = UpdateBody::parse(body)?;
+        body.check_condition(operation)?;
         let mut retries_left = operation.retry_on_conflict;
         loop {
             let found = shard.get(id, Reading::ForWrite)?;

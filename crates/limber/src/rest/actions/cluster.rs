@@ -86,6 +86,10 @@ pub(super) const ROWS: &[Row] = &[
     ("*", "/_nodes/{node}/stats/{metric}/{index_metric}", "cluster:monitor/nodes/stats"),
     ("*", "/_nodes/hot_threads", "cluster:monitor/nodes/hot_threads"),
     ("*", "/_nodes/{node}/hot_threads", "cluster:monitor/nodes/hot_threads"),
+    ("*", "/_nodes/hotthreads", "cluster:monitor/nodes/hot_threads"),
+    ("*", "/_nodes/{node}/hotthreads", "cluster:monitor/nodes/hot_threads"),
+    ("*", "/_cluster/nodes/hot_threads", "cluster:monitor/nodes/hot_threads"),
+    ("*", "/_cluster/nodes/{node}/hot_threads", "cluster:monitor/nodes/hot_threads"),
     ("*", "/_nodes/reload_secure_settings", "cluster:admin/nodes/reload_secure_settings"),
     ("*", "/_nodes/{node}/reload_secure_settings", "cluster:admin/nodes/reload_secure_settings"),
     ("GET", "/_nodes/usage", "cluster:monitor/nodes/usage"),
@@ -173,6 +177,7 @@ pub(super) const ROWS: &[Row] = &[
     ("GET", "/_scripts/{id}", "cluster:admin/script/get"),
     ("DELETE", "/_scripts/{id}", "cluster:admin/script/delete"),
     ("GET POST", "/_scripts/painless/_execute", "cluster:admin/scripts/painless/execute"),
+    ("GET", "/_scripts/painless/_context", "cluster:admin/scripts/painless/context"),
     ("GET", "/_script_context", "cluster:admin/script_context/get"),
     ("GET", "/_script_language", "cluster:admin/script_language/get"),
 ];

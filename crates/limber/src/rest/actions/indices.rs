@@ -72,6 +72,8 @@ pub(super) const ROWS: &[Row] = &[
     ("GET POST", "/{index}/_refresh", "indices:admin/refresh"),
     ("GET POST", "/_flush", "indices:admin/flush"),
     ("GET POST", "/{index}/_flush", "indices:admin/flush"),
+    ("GET POST", "/_flush/synced", "indices:admin/flush"),
+    ("GET POST", "/{index}/_flush/synced", "indices:admin/flush"),
     ("POST", "/_forcemerge", "indices:admin/forcemerge"),
     ("POST", "/{index}/_forcemerge", "indices:admin/forcemerge"),
     ("POST", "/_cache/clear", "indices:admin/cache/clear"),

@@ -8,16 +8,17 @@ use crate::http::response::Response;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
-const CHANGE: &[&str] = &["timeout", "master_timeout", "if_version"];
+const PUT: &[&str] = &["timeout", "master_timeout", "if_version"];
+const DELETE: &[&str] = &["timeout", "master_timeout"];
 
 const READ: &[Method] = &[Method::Get, Method::Post];
 
 /// The endpoints of this file (`_ingest`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
-    route(&[Method::Put], "/_ingest/pipeline/{id}", CHANGE, put),
+    route(&[Method::Put], "/_ingest/pipeline/{id}", PUT, put),
     route(&[Method::Get], "/_ingest/pipeline", &["master_timeout", "summary"], get),
     route(&[Method::Get], "/_ingest/pipeline/{id}", &["master_timeout", "summary"], get),
-    route(&[Method::Delete], "/_ingest/pipeline/{id}", CHANGE, delete),
+    route(&[Method::Delete], "/_ingest/pipeline/{id}", DELETE, delete),
     route(READ, "/_ingest/pipeline/_simulate", &["verbose"], simulate),
     route(READ, "/_ingest/pipeline/{id}/_simulate", &["verbose"], simulate),
     route(READ, "/_ingest/_simulate", &["pipeline"], simulate_ingest),
@@ -27,10 +28,11 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn put(app: &App, request: &Request) -> Result<Response> {
-    if request.param("if_version").is_some() {
-        return Err(limber_mapping::RequestError::unsupported("parameter [if_version]"));
+    let body = request.json_required()?;
+    match request.number("if_version")? {
+        Some(version) => app.node.put_pipeline_of_version(request.path("id"), &body, version)?,
+        None => app.node.put_pipeline(request.path("id"), &body)?,
     }
-    app.node.put_pipeline(request.path("id"), &request.json_required()?)?;
     Ok(Response::acknowledged())
 }
 
@@ -65,6 +67,13 @@ fn geoip_stats(app: &App, _: &Request) -> Result<Response> {
 
 fn grok(_app: &App, request: &Request) -> Result<Response> {
     request.flag("s")?;
-    let ecs = request.param("ecs_compatibility").is_some_and(|mode| mode == "v1");
+    let ecs = match request.param("ecs_compatibility") {
+        None | Some("disabled") => false,
+        Some("v1") => true,
+        Some(other) => {
+            let reason = format!("unsupported ECS compatibility mode [{other}]");
+            return Err(limber_mapping::RequestError::illegal_argument(reason));
+        }
+    };
     Ok(Response::ok(serde_json::json!({"patterns": limber_engine::ingest::grok_patterns(ecs)})))
 }

@@ -4,6 +4,7 @@
 //! out.
 
 use limber_engine::Result;
+use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
 use crate::http::request::{Method, Request};
@@ -15,6 +16,7 @@ use crate::rest::{App, Route};
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_script_context", &[], contexts),
     route(&[Method::Get], "/_script_language", &[], languages),
+    route(&[Method::Get], "/_scripts/painless/_context", &["context"], painless_contexts),
 ];
 
 /// A context in which scripts are used.
@@ -45,6 +47,15 @@ const fn context(
 
 const fn also_of_expressions(context: Context) -> Context {
     Context { takes_expressions: true, ..context }
+}
+
+/// Returns the names of the contexts.
+fn painless_contexts(_: &App, request: &Request) -> Result<Response> {
+    if request.param("context").is_some() {
+        return Err(RequestError::unsupported("the list of the classes of a script context"));
+    }
+    let names: Vec<&str> = CONTEXTS.iter().map(|context| context.name).collect();
+    Ok(Response::ok(json!({"contexts": names})))
 }
 
 /// Sorted by name.

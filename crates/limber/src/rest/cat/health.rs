@@ -34,10 +34,7 @@ const COLUMNS: &[Column] = &[
 pub fn health(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let health = app.node.cluster_health(&HealthRequest::default())?;
-    let (mut epoch, mut clock) = epoch_and_clock();
-    if !request.flag_or("ts", true)? {
-        (epoch, clock) = (String::new(), String::new());
-    }
+    let (epoch, clock) = epoch_and_clock();
     let all = health.active_shards + health.unassigned_shards;
     let percent = if all == 0 { 100.0 } else { f64::from(health.active_shards) / f64::from(all) * 100.0 };
     table.rows.push(vec![

@@ -66,7 +66,7 @@ pub fn table(app: &App, request: &Request, expression: &str, options: IndicesOpt
             })
         })
         .transpose()?;
-    let infos = app.node.get_index(expression, options)?;
+    let infos = app.node.show_index(expression, options)?;
     let lenient = IndicesOptions { forbid_closed_indices: false, ..options };
     let health = app.node.cluster_health(&HealthRequest::default())?;
     let open = IndicesOptions { expand_closed: false, ignore_unavailable: true, ..lenient };

@@ -64,7 +64,7 @@ pub fn table(app: &App, expression: &str, options: IndicesOptions) -> Result<Tab
     )?;
     let health = app.node.cluster_health(&HealthRequest::default())?;
     let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
-    for info in app.node.get_index(expression, options)? {
+    for info in app.node.show_index(expression, options)? {
         let (index, body) = (&*info.name, &stats["indices"][&*info.name]);
         let Some(index_health) = health.indices.iter().find(|health| health.name == info.name) else {
             continue;

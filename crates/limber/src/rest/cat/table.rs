@@ -101,7 +101,11 @@ impl Table {
     /// Sorts the rows and selects the columns, as `request` asks.
     pub fn chosen(mut self, request: &Request) -> Result<Chosen> {
         self.sort(request)?;
-        let (chosen, units) = (self.choose(request), Units::of(request));
+        let (mut chosen, units) = (self.choose(request), Units::of(request));
+        // Source: `RestTable#checkOutputTimestamp`.
+        if !request.flag_or("ts", true)? {
+            chosen.retain(|(_, column)| !matches!(self.columns[*column].name, "epoch" | "timestamp"));
+        }
         let has_titles = request.flag_or("v", false)?;
         Ok(Chosen { table: self, chosen, units, has_titles })
     }

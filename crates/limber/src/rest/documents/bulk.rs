@@ -34,6 +34,8 @@ const PARAMETERS: &[&str] = &[
     "wait_for_active_shards",
     "require_alias",
     "require_data_stream",
+    "list_executed_pipelines",
+    "include_source_on_error",
     "_source",
     "_source_includes",
     "_source_excludes",
@@ -68,7 +70,9 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         require_alias: request.flag_or("require_alias", false)?,
         require_data_stream: request.flag_or("require_data_stream", false)?,
         wants_source: filter.as_ref().is_some_and(|filter| filter.fetch),
+        lists_pipelines: request.flag_or("list_executed_pipelines", false)?,
     };
+    super::document::check_source_on_error(request)?;
     super::document::check_wait_for_active_shards(request)?;
     let mut charge = app.node.ledger().request.charge(0, LABEL).map_err(|error| circuit_breaking(&error))?;
     let (operations, filters) = parse_operations(&request.body, &defaults, &mut charge)?;
@@ -97,6 +101,7 @@ struct Defaults<'a> {
     require_alias: bool,
     require_data_stream: bool,
     wants_source: bool,
+    lists_pipelines: bool,
 }
 
 /// Splits `body` into operations, and charges them as they are found. Line numbers in errors start at 1, as
@@ -160,7 +165,26 @@ fn parse_operations<'a>(
     if operations.is_empty() {
         return Err(RequestError::validation(["no requests added"]));
     }
+    check_faults(&operations)?;
     Ok((operations, filters))
+}
+
+/// Number of faults that an error lists at most.
+const FAULTS_MAX: usize = 100;
+
+/// Refuses the whole request for a fault of an operation that does not depend on an index.
+fn check_faults(operations: &[BulkOperation<'_>]) -> Result<()> {
+    let mut faults = Vec::new();
+    for (number, operation) in operations.iter().enumerate() {
+        if number.is_multiple_of(CHARGED_OPERATIONS) {
+            limber_work::check()?;
+        }
+        faults.extend(operation.faults());
+        if faults.len() >= FAULTS_MAX {
+            break;
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(RequestError::validation(faults)) }
 }
 
 /// Reads a value that is a part of the body. The result that is built from the tree takes no more memory than
@@ -213,6 +237,11 @@ fn parse_action<'a>(
             .with("action", kind.as_str()));
         }
     };
+    if kind == OperationKind::Update && (version.is_some() || version_type.is_some()) {
+        return Err(RequestError::illegal_argument(
+            "Update requests do not support versioning. Please use `if_seq_no` and `if_primary_term` instead",
+        ));
+    }
     if id.is_none() && matches!(kind, OperationKind::Update | OperationKind::Delete) {
         return Err(RequestError::validation(["id is missing"]));
     }
@@ -230,6 +259,7 @@ fn parse_action<'a>(
     operation.require_data_stream =
         action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
     operation.retry_on_conflict = action.metadata.retry_on_conflict;
+    operation.lists_pipelines = action.metadata.lists_pipelines.unwrap_or(defaults.lists_pipelines);
     if let Some(named) = action.metadata.dynamic_templates {
         operation.dynamic_templates = dynamic_templates(&read_tree(named, charge)?, kind, line_number)?;
     }

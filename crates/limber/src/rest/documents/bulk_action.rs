@@ -48,6 +48,7 @@ pub(super) struct Metadata<'a> {
     pub op_type: Option<Cow<'a, str>>,
     pub require_alias: Option<bool>,
     pub require_data_stream: Option<bool>,
+    pub lists_pipelines: Option<bool>,
     pub retry_on_conflict: u32,
     pub dynamic_templates: Option<&'a RawValue>,
     pub source: Option<&'a RawValue>,
@@ -128,6 +129,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                         "op_type" => metadata.op_type = text(&mut map)?,
                         "require_alias" => metadata.require_alias = map.next_value()?,
                         "require_data_stream" => metadata.require_data_stream = map.next_value()?,
+                        "list_executed_pipelines" => metadata.lists_pipelines = map.next_value()?,
                         "retry_on_conflict" | "_retry_on_conflict" => {
                             metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
                         }

@@ -44,7 +44,11 @@ pub(super) fn render(
             continue;
         }
         let shown_bytes = match &item.outcome {
-            Ok(outcome) => outcome.source.as_ref().map_or(0, |source| source.len()),
+            Ok(outcome) => {
+                let pipelines =
+                    outcome.pipelines.iter().flatten().map(|name| 8 + 6 * name.len()).sum::<usize>();
+                pipelines + outcome.source.as_ref().map_or(0, |source| source.len())
+            }
             Err(_) => 0,
         };
         work::check_growth(out.len(), out.capacity(), shown_bytes + ITEM_BYTES)?;
@@ -80,6 +84,7 @@ impl Model<'_> {
         let id = item.id.as_bytes();
         let is_alike = (item.kind, item.index) == (self.item.kind, self.item.index)
             && outcome.source.is_none()
+            && outcome.pipelines.is_none()
             && same_for_all(outcome) == same_for_all(self.outcome)
             && id.len() == self.item.id.as_bytes().len()
             && is_plain(&item.id)
@@ -128,12 +133,16 @@ fn render_item<'r>(
     match &item.outcome {
         Ok(outcome) => {
             let seq_no = push_outcome(out, outcome);
+            if let Some(pipelines) = &outcome.pipelines {
+                out.extend_from_slice(b",\"executed_pipelines\":");
+                serde_json::to_writer(&mut *out, pipelines).expect("strings always serialise into memory");
+            }
             if let (Some(source), true) = (&outcome.source, item.kind == OperationKind::Update) {
                 out.extend_from_slice(b",\"get\":");
                 push_update_get(out, outcome, source, filter)?;
             }
             push_field(out, ",\"status\":", u64::from(status::of_write(outcome.result)));
-            if outcome.source.is_none() && is_plain(&item.id) {
+            if outcome.source.is_none() && outcome.pipelines.is_none() && is_plain(&item.id) {
                 model = Some(Model { item, outcome, place: start..start, id, seq_no });
             }
         }

@@ -34,6 +34,7 @@ const WRITE: &[&str] = &[
     "wait_for_active_shards",
     "require_alias",
     "require_data_stream",
+    "include_source_on_error",
 ];
 const UPDATE: &[&str] = &[
     "routing",
@@ -49,6 +50,7 @@ const UPDATE: &[&str] = &[
     "_source_excludes",
     "doc_as_upsert",
     "detect_noop",
+    "include_source_on_error",
 ];
 const GET: &[&str] = &[
     "routing",
@@ -60,6 +62,7 @@ const GET: &[&str] = &[
     "_source",
     "_source_includes",
     "_source_excludes",
+    "_source_exclude_vectors",
     "stored_fields",
 ];
 
@@ -98,13 +101,24 @@ pub fn check_wait_for_active_shards(request: &Request) -> Result<()> {
     }
 }
 
+/// Reads `include_source_on_error`: whether an error may show the document where it cannot be parsed. Errors
+/// never show more of it than the value of a field, which Elasticsearch shows in any case.
+pub fn check_source_on_error(request: &Request) -> Result<()> {
+    request.flag("include_source_on_error").map(drop)
+}
+
 fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) -> Result<BulkOperation<'a>> {
     check_wait_for_active_shards(request)?;
+    check_source_on_error(request)?;
     let mut operation = BulkOperation::new(kind, request.path("index"), source);
     operation.id = request.param("id").map(Cow::Borrowed);
     operation.routing = request.param("routing").map(Cow::Borrowed);
-    operation.version = request.number("version")?;
     operation.version_type = version_type(request)?;
+    // With internal versions, any version is refused.
+    operation.version = match operation.version_type {
+        VersionType::Internal => request.number::<i64>("version")?.map(i64::unsigned_abs),
+        _ => read_version(request)?,
+    };
     operation.if_seq_no = request.number("if_seq_no")?;
     operation.if_primary_term = request.number("if_primary_term")?;
     operation.require_alias = request.flag_or("require_alias", false)?;
@@ -240,6 +254,8 @@ fn read_version(request: &Request) -> Result<Option<u64>> {
 
 fn get_request(request: &Request) -> Result<GetRequest<'_>> {
     placement(request).check_for_document()?;
+    // There are no vectors that could be left out.
+    request.flag("_source_exclude_vectors")?;
     Ok(GetRequest {
         routing: request.param("routing"),
         realtime: request.flag_or("realtime", true)?,

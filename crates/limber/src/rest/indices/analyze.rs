@@ -80,6 +80,14 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     if normalizer.is_some() && request.param("index").is_none() {
         return Err(RequestError::validation(["index is required if normalizer is specified"]));
     }
+    if normalizer.is_some() && (analyzer.is_some() || custom.contains_key("tokenizer")) {
+        return Err(RequestError::validation([
+            "tokenizer/analyze should be null if normalizer is specified",
+        ]));
+    }
+    if field.is_some() && request.param("index").is_none() {
+        return Err(RequestError::illegal_argument("analysis based on a specific field requires an index"));
+    }
     let mapping = match request.param("index") {
         Some(index) => Some(app.node.mapping(index)?),
         None => None,

@@ -1,6 +1,6 @@
 //! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
 
-use limber_engine::{CreateIndexResponse, IndexInfo, IndicesOptions, Result};
+use limber_engine::{ActiveCopies, CreateIndexResponse, IndexInfo, IndicesOptions, Result};
 use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -45,7 +45,26 @@ pub const ROUTES: &[Route] = &[
 
 fn create(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
-    Ok(created(&app.node.create_index(request.path("index"), &body)?))
+    let copies = active_copies(request)?;
+    Ok(created(&app.node.create_index_awaiting(request.path("index"), &body, copies)?))
+}
+
+/// Reads `wait_for_active_shards`.
+fn active_copies(request: &Request) -> Result<ActiveCopies> {
+    let Some(text) = request.param("wait_for_active_shards") else { return Ok(ActiveCopies::Number(1)) };
+    if text == "all" {
+        return Ok(ActiveCopies::All);
+    }
+    match text.parse::<i64>().map(u32::try_from) {
+        Ok(Ok(number)) => Ok(ActiveCopies::Number(number)),
+        Ok(Err(_)) => Err(RequestError::illegal_argument("shard count cannot be a negative value")),
+        Err(_) => {
+            let cause = format!("For input string: \"{text}\"");
+            let cause = RequestError::bad_request("number_format_exception", cause);
+            let reason = format!("cannot parse ActiveShardCount[{text}]");
+            Err(RequestError::illegal_argument(reason).caused_by(cause))
+        }
+    }
 }
 
 /// Returns the response to the creation of an index.
@@ -75,7 +94,10 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let flat = request.flag_or("flat_settings", false)?;
     let include_defaults = request.flag_or("include_defaults", false)?;
     let mut answer = Map::new();
-    for info in app.node.get_index(request.path("index"), options)? {
+    for mut info in app.node.show_index(request.path("index"), options)? {
+        if request.flag_or("human", false)? {
+            add_words(&mut info.settings);
+        }
         // Features that were not requested are shown as empty objects.
         let mut body: Map<String, Value> =
             FEATURES.iter().map(|feature| ((*feature).to_owned(), json!({}))).collect();
@@ -94,6 +116,15 @@ fn get(app: &App, request: &Request) -> Result<Response> {
         answer.insert(info.name.to_string(), Value::Object(body));
     }
     Ok(Response::ok(Value::Object(answer)))
+}
+
+/// Adds what `human` shows of an index's settings: its date of creation.
+pub fn add_words(settings: &mut Map<String, Value>) {
+    let created = settings.get("index.creation_date").and_then(Value::as_str);
+    if let Some(millis) = created.and_then(|millis| millis.parse().ok()) {
+        let date = limber_engine::format_utc_millis(millis);
+        settings.insert("index.creation_date_string".to_owned(), date.into());
+    }
 }
 
 /// Inserts `settings`, and `defaults` if requested; nested unless `flat`.

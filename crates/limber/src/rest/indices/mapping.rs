@@ -28,7 +28,8 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn put(app: &App, request: &Request) -> Result<Response> {
-    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    let options = IndicesOptions { allow_no_indices: false, ..IndicesOptions::METADATA_OPEN_CLOSED };
+    let options = indices_options(request, options)?;
     let write_index_only = request.flag_or("write_index_only", false)?;
     app.node.put_mapping(request.path("index"), options, write_index_only, &request.json_required()?)?;
     Ok(Response::acknowledged())
@@ -36,7 +37,7 @@ fn put(app: &App, request: &Request) -> Result<Response> {
 
 fn get(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
-    let infos = app.node.get_index(request.param("index").unwrap_or("_all"), options)?;
+    let infos = app.node.show_index(request.param("index").unwrap_or("_all"), options)?;
     let answer: Map<String, Value> =
         infos.into_iter().map(|info| (info.name.to_string(), json!({"mappings": info.mappings}))).collect();
     Ok(Response::ok(Value::Object(answer)))

@@ -121,7 +121,7 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
 pub fn recoveries(app: &App, expression: &str, options: IndicesOptions) -> Result<Vec<(String, Value)>> {
     let format = DateFormat::parse_list("strict_date_time")?;
     let mut all = Vec::new();
-    for info in app.node.get_index(expression, options)? {
+    for info in app.node.show_index(expression, options)? {
         let setting = |name: &str| info.settings.get(name).and_then(Value::as_str);
         let created = info.created_millis();
         let shard_count: u32 =

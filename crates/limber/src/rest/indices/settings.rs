@@ -3,7 +3,7 @@
 use limber_engine::{IndicesOptions, Result};
 use serde_json::{Map, Value};
 
-use super::index::insert_settings;
+use super::index::{add_words, insert_settings};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::options::{indices_options, with_indices_options};
@@ -25,13 +25,15 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn put(app: &App, request: &Request) -> Result<Response> {
-    if request.flag_or("reopen", false)? {
-        return Err(limber_mapping::RequestError::unsupported("parameter [reopen]"));
-    }
-    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    let options = IndicesOptions { allow_no_indices: false, ..IndicesOptions::METADATA_OPEN_CLOSED };
+    let options = indices_options(request, options)?;
     let preserve_existing = request.flag_or("preserve_existing", false)?;
     let index = request.param("index").unwrap_or("_all");
-    app.node.put_settings(index, options, &request.json_required()?, preserve_existing)?;
+    let body = request.json_required()?;
+    match request.flag_or("reopen", false)? {
+        true => app.node.put_settings_reopening(index, options, &body, preserve_existing)?,
+        false => app.node.put_settings(index, options, &body, preserve_existing)?,
+    }
     Ok(Response::acknowledged())
 }
 
@@ -45,7 +47,10 @@ fn get(app: &App, request: &Request) -> Result<Response> {
             || names.iter().any(|name| name == "_all" || limber_text::wildcard::matches(name, key))
     };
     let mut answer = Map::new();
-    for mut info in app.node.get_index(request.param("index").unwrap_or("_all"), options)? {
+    for mut info in app.node.show_index(request.param("index").unwrap_or("_all"), options)? {
+        if request.flag_or("human", false)? {
+            add_words(&mut info.settings);
+        }
         info.settings.retain(|key, _| wanted(key));
         info.defaults.retain(|key, _| wanted(key));
         if info.settings.is_empty() && !names.is_empty() && !include_defaults {

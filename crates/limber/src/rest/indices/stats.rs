@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 
 use crate::http::request::Request;
 use crate::http::response::Response;
+use crate::rest::human::with_words;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{get, unrecognized};
 use crate::rest::{App, Route};
@@ -77,10 +78,12 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         options.forbid_closed_indices = forbid;
     }
     let wanted = parse_stats_request(request, "metric")?;
-    Ok(Response::ok(app.node.stats(request.param("index").unwrap_or("_all"), options, &wanted)?))
+    let answer = app.node.stats(request.param("index").unwrap_or("_all"), options, &wanted)?;
+    Ok(Response::ok(with_words(request, answer)?))
 }
 
 fn segments(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::BROADCAST)?;
-    Ok(Response::ok(app.node.segments(request.param("index").unwrap_or("_all"), options)?))
+    let answer = app.node.segments(request.param("index").unwrap_or("_all"), options)?;
+    Ok(Response::ok(with_words(request, answer)?))
 }

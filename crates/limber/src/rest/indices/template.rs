@@ -10,6 +10,7 @@ use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
 const PUT: &[&str] = &["create", "cause", "order", "timeout", "master_timeout"];
+const SIMULATE: &[&str] = &["create", "cause", "master_timeout", "include_defaults"];
 const GET: &[&str] = &["local", "master_timeout", "flat_settings", "include_defaults"];
 const DELETE: &[&str] = &["timeout", "master_timeout"];
 
@@ -26,9 +27,9 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_index_template", GET, get),
     route(&[Method::Get, Method::Head], "/_index_template/{name}", GET, get),
     route(&[Method::Delete], "/_index_template/{name}", DELETE, delete),
-    route(&[Method::Post], "/_index_template/_simulate_index/{name}", PUT, simulate_index),
-    route(&[Method::Post], "/_index_template/_simulate", PUT, simulate),
-    route(&[Method::Post], "/_index_template/_simulate/{name}", PUT, simulate),
+    route(&[Method::Post], "/_index_template/_simulate_index/{name}", SIMULATE, simulate_index),
+    route(&[Method::Post], "/_index_template/_simulate", SIMULATE, simulate),
+    route(&[Method::Post], "/_index_template/_simulate/{name}", SIMULATE, simulate),
     route(WRITE, "/_component_template/{name}", PUT, put_component),
     route(&[Method::Get], "/_component_template", GET, get_component),
     route(&[Method::Get, Method::Head], "/_component_template/{name}", GET, get_component),
@@ -104,7 +105,8 @@ fn simulate_index(app: &App, request: &Request) -> Result<Response> {
 fn simulate(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?;
     if body.is_none() && request.param("name").is_none() {
-        return Err(RequestError::bad_request("parse_exception", "request body is required"));
+        let fault = "either index name or index template body must be specified for simulation";
+        return Err(RequestError::validation([fault]));
     }
     Ok(Response::ok(app.node.simulate_template(request.param("name"), body.as_ref())?))
 }

@@ -34,6 +34,8 @@ pub const ROUTES: &[Route] = &[
     route(BOTH, "/{index}/_refresh", REFRESH, refresh),
     on(PoolName::Flush, route(BOTH, "/_flush", FLUSH, flush)),
     on(PoolName::Flush, route(BOTH, "/{index}/_flush", FLUSH, flush)),
+    on(PoolName::Flush, route(BOTH, "/_flush/synced", FLUSH, flush_synced)),
+    on(PoolName::Flush, route(BOTH, "/{index}/_flush/synced", FLUSH, flush_synced)),
     on(PoolName::ForceMerge, route(&[Method::Post], "/_forcemerge", MERGE, force_merge)),
     on(PoolName::ForceMerge, route(&[Method::Post], "/{index}/_forcemerge", MERGE, force_merge)),
     route(&[Method::Post], "/_cache/clear", CLEAR, clear_cache),
@@ -54,6 +56,14 @@ fn flush(app: &App, request: &Request) -> Result<Response> {
     }
     let shards = app.node.flush(request.param("index").unwrap_or("_all"), options, force)?;
     Ok(Response::ok(json!({"_shards": shards.to_json()})))
+}
+
+/// OpenSearch and Elasticsearch 7 still accept the synced flush, and carry out an ordinary one.
+fn flush_synced(app: &App, request: &Request) -> Result<Response> {
+    limber_work::warn(
+        "Synced flush was removed and a normal flush was performed instead. This transition will be removed in a future version.",
+    );
+    flush(app, request)
 }
 
 fn force_merge(app: &App, request: &Request) -> Result<Response> {

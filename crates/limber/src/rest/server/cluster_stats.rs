@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::machine;
+use crate::rest::human::with_words;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
@@ -23,7 +24,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn stats(app: &App, request: &Request) -> Result<Response> {
-    Ok(Response::ok(whole(app, request)?))
+    Ok(Response::ok(with_words(request, whole(app, request)?)?))
 }
 
 fn whole(app: &App, request: &Request) -> Result<Value> {

@@ -14,6 +14,7 @@ pub(super) mod node_info;
 pub(super) mod node_sections;
 pub(super) mod node_upkeep;
 pub(super) mod nodes;
+pub(super) mod open_search_sections;
 pub(super) mod page;
 pub(super) mod prometheus;
 pub(super) mod tasks;

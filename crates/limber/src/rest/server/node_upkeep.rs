@@ -22,6 +22,10 @@ const INTERVAL_MS_MAX: u64 = 10_000;
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Get], "/_nodes/hot_threads", HOT_THREADS, hot_threads),
     slow(&[Method::Get], "/_nodes/{node}/hot_threads", HOT_THREADS, hot_threads),
+    slow(&[Method::Get], "/_nodes/hotthreads", HOT_THREADS, hot_threads),
+    slow(&[Method::Get], "/_nodes/{node}/hotthreads", HOT_THREADS, hot_threads),
+    slow(&[Method::Get], "/_cluster/nodes/hot_threads", HOT_THREADS, hot_threads),
+    slow(&[Method::Get], "/_cluster/nodes/{node}/hot_threads", HOT_THREADS, hot_threads),
     route(&[Method::Post], "/_nodes/reload_secure_settings", &["timeout"], reload),
     route(&[Method::Post], "/_nodes/{node}/reload_secure_settings", &["timeout"], reload),
 ];
@@ -34,6 +38,9 @@ fn hot_threads(app: &App, request: &Request) -> Result<Response> {
         "cpu" | "wait" | "block" => {}
         "mem" => return Err(RequestError::unsupported(format!("[type] [{kind}] of hot threads"))),
         _ => return Err(RequestError::illegal_argument(format!("type not supported [{kind}]"))),
+    }
+    if let Some(order) = request.param("sort").filter(|order| !matches!(*order, "total" | "cpu")) {
+        return Err(RequestError::illegal_argument(format!("sort order not supported [{order}]")));
     }
     let interval_ms = request.time_ms("interval")?.unwrap_or(500);
     if interval_ms > INTERVAL_MS_MAX {
@@ -101,10 +108,12 @@ fn reload(app: &App, request: &Request) -> Result<Response> {
     if let Some(unknown) = parser.members(&body)?.keys().find(|key| *key != "secure_settings_password") {
         return Err(parser.unknown(unknown));
     }
-    if !body["secure_settings_password"].as_str().unwrap_or_default().is_empty() {
-        return Err(RequestError::unsupported("a password of secure settings"));
-    }
     let is_selected = request.param("node").is_none_or(|filter| selects(app, filter));
-    let node = json!({"name": app.node.config().node_name});
+    let mut node = json!({"name": app.node.config().node_name});
+    if !body["secure_settings_password"].as_str().unwrap_or_default().is_empty() {
+        // As in Elasticsearch on a node whose settings have no password.
+        node["reload_exception"] =
+            json!({"type": "security_exception", "reason": "Provided keystore password was incorrect"});
+    }
     Ok(super::nodes::envelope(app, is_selected.then_some(node)))
 }

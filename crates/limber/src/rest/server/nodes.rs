@@ -7,9 +7,11 @@ use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::open_search_sections::SECTIONS;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::machine;
+use crate::rest::human::with_words;
 use crate::rest::indices::stats::parse_stats_request;
 use crate::rest::router::{closest, get, unrecognized};
 use crate::rest::{App, Route};
@@ -24,6 +26,9 @@ const STATS: &[&str] = &[
     "timeout",
     "include_segment_file_sizes",
     "include_unloaded_segments",
+    // OpenSearch's, of a section that is always empty.
+    "include_all",
+    "top",
 ];
 
 /// The endpoints of this file (`_nodes/stats`), for [`crate::rest::ROUTES`].
@@ -103,8 +108,12 @@ pub fn host(app: &App) -> &str {
 
 fn stats(app: &App, request: &Request) -> Result<Response> {
     let metrics = request.list("metric");
-    let unknown: Vec<&String> =
-        metrics.iter().filter(|m| *m != "_all" && !STATS_METRICS.contains(&m.as_str())).collect();
+    let is_known = |metric: &str| {
+        metric == "_all"
+            || STATS_METRICS.contains(&metric)
+            || SECTIONS.iter().any(|(section, _)| *section == metric)
+    };
+    let unknown: Vec<&String> = metrics.iter().filter(|metric| !is_known(metric)).collect();
     if let Some(first) = unknown.first() {
         return Err(unrecognized(&request.uri, "metric", &[(first, closest(first, STATS_METRICS))]));
     }
@@ -115,6 +124,14 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
             metrics.join(",")
         )));
     }
+    let of_indices = request.list("index_metric");
+    if !of_indices.is_empty() && !metrics.iter().any(|metric| metric == "_all" || metric == "indices") {
+        return Err(RequestError::illegal_argument(format!(
+            "request [{}] contains index metrics [{}] but indices stats not requested",
+            request.uri.split('?').next().unwrap_or(""),
+            of_indices.join(",")
+        )));
+    }
     if !request.param("node").is_none_or(|filter| selects(app, filter)) {
         return Ok(envelope(app, None));
     }
@@ -123,7 +140,11 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         true => parse_stats_request(request, "index_metric")?,
         false => StatsRequest::default(),
     };
-    Ok(envelope(app, Some(node_stats(app, &wants, &indices)?)))
+    let mut answer = node_stats(app, &wants, &indices)?;
+    for (name, section) in SECTIONS.iter().filter(|(name, _)| metrics.iter().any(|metric| metric == name)) {
+        answer[*name] = section(app);
+    }
+    Ok(envelope(app, Some(with_words(request, answer)?)))
 }
 
 fn fs_section(app: &App) -> Value {
