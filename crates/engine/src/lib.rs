@@ -39,8 +39,8 @@ pub use indexing_pressure::{IndexingPressure, IndexingPressureStats, PendingWrit
 pub use node::{
     AliasResult, BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change,
     CopyDestination, CopyRouting, DescribedQuery, ExplainFilter, FoundAliases, IndexAndField, ListedSnapshot,
-    Node, NodeConfig, OpenPointInTime, Placement, Resize, RestoredIndex, RolloverRequest, Round,
-    SearchTarget, Slices, SnapshotQuery, SourceBatch, Stack, set_password_offline,
+    Node, NodeConfig, OpenPointInTime, Placement, PresentFields, Resize, RestoredIndex, RolloverRequest,
+    Round, SearchTarget, Slices, SnapshotQuery, SourceBatch, Stack, set_password_offline,
 };
 pub use offline::check::{DataFolderReport, check_data_folder};
 pub use offline::inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};

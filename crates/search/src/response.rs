@@ -100,6 +100,8 @@ pub struct SearchHit {
     pub source: Option<Vec<u8>>,
     /// `fields` and `docvalue_fields`.
     pub fields: Option<Box<Value>>,
+    /// Values of the source that `fields` does not show, because the field ignores them.
+    pub ignored_field_values: Option<Box<Value>>,
     /// Highlighted fragments by field.
     pub highlight: Option<Box<Value>>,
     /// The values of its sort keys, one for each sort.
@@ -330,6 +332,9 @@ impl SearchHit {
             key(out, "_source");
             work::check_growth(out.len(), out.capacity(), source.len())?;
             out.extend_from_slice(source);
+        }
+        if let Some(ignored) = &self.ignored_field_values {
+            member(out, "ignored_field_values", ignored);
         }
         if let Some(fields) = &self.fields {
             member(out, "fields", fields);

@@ -32,5 +32,6 @@ pub use life::segment_memory::IndexAndField;
 pub use policy::lifecycle::ExplainFilter;
 pub use reading::contexts::OpenPointInTime;
 pub use reading::placement::Placement;
+pub use reading::present_fields::PresentFields;
 pub use reading::search::{DescribedQuery, SearchTarget};
 pub use snapshots::{ListedSnapshot, SnapshotQuery};

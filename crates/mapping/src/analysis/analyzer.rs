@@ -101,6 +101,11 @@ impl Analyzer {
         self.filters.iter().any(|filter| filter.is_updateable)
     }
 
+    /// Whether queries ignore how many positions its tokens span.
+    pub fn hides_graph(&self) -> bool {
+        self.filters.iter().any(|filter| filter.hides_graph)
+    }
+
     /// Returns the names of the filters that can be reloaded.
     pub fn updateable_filters(&self) -> Vec<&str> {
         self.filters.iter().filter_map(|filter| filter.updateable_name.as_deref()).collect()

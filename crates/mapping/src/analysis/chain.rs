@@ -82,6 +82,8 @@ pub(super) struct Filter {
     pub uses_payloads: bool,
     /// Whether it uses the types of tokens.
     pub reads_kinds: bool,
+    /// Whether queries ignore how many positions its tokens span, since its paths would be too many.
+    pub hides_graph: bool,
     /// Whether it can be reloaded on request. An analyzer with such a filter is for searching only.
     pub is_updateable: bool,
     /// The name of the filter if it can be reloaded.
@@ -110,6 +112,7 @@ impl Filter {
             uses_keywords: false,
             uses_payloads: false,
             reads_kinds: false,
+            hides_graph: false,
             is_updateable: false,
             updateable_name: None,
             resource: None,
@@ -134,6 +137,12 @@ impl Filter {
     /// Returns the filter, with how it is applied to the rules of synonyms.
     pub fn parsing(self, parsing: Parsing) -> Filter {
         Filter { parsing, ..self }
+    }
+
+    /// Returns the filter, with whether queries ignore how many positions its tokens span (Elasticsearch's
+    /// `DisableGraphAttribute`).
+    pub fn hiding_graph(self, hides_graph: bool) -> Filter {
+        Filter { hides_graph, ..self }
     }
 
     /// Returns the filter, marked as using the types of tokens.

@@ -4,6 +4,7 @@ use serde_json::{Number, Value};
 
 use super::described::FieldType;
 use super::mapped::Field;
+use super::range_value::RangeKind;
 use super::value_kind::{Precision, ValueKind};
 use crate::RequestError;
 use crate::date::{DateFormat, Resolution, Zone};
@@ -100,7 +101,12 @@ impl Field {
         self.of.show_source(self, scalar_text(value)?, format)
     }
 
-    /// Parses a `format` of `fields` and `docvalue_fields` for the field.
+    /// Whether `fields` takes a date format for the field.
+    pub fn takes_date_formats(&self) -> bool {
+        matches!(self.values, ValueKind::Date { .. } | ValueKind::Range(RangeKind::Date { .. }))
+    }
+
+    /// Parses a date format of `fields` and `docvalue_fields` for the field.
     ///
     /// # Errors
     /// The pattern is invalid, or the field does not support formats.

@@ -110,7 +110,11 @@ impl FieldType for Ranges {
     fn shown_by(&self, field: &Field, pattern: &str) -> Result<DateFormat, RequestError> {
         match self.0 {
             RangeType::Date => DateFormat::parse_list(pattern),
-            _ => Err(RequestError::unsupported(format_args!("[format] on field [{}]", field.path))),
+            _ => Err(RequestError::illegal_argument(format!(
+                "Field [{}] of type [{}] does not support custom formats",
+                field.path,
+                field.type_name()
+            ))),
         }
     }
 

@@ -73,6 +73,11 @@ impl<'p> ObjectParser<'p> {
         self.refused(&format!("{}{}", ObjectParser::unknown_words(key), likeness::hint(meant)))
     }
 
+    /// Returns the error about an unknown member, with the names among `known` that resemble it.
+    pub fn unknown_among(self, key: &str, known: &[&str]) -> RequestError {
+        self.unknown_but(key, &likeness::similar(key, known.iter().copied()))
+    }
+
     /// Returns the error about a name in a request that should be one of things with a parser each: an
     /// aggregation, a query, a suggester.
     pub fn no_named_object(name: &str) -> RequestError {

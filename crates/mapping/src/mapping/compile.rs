@@ -43,6 +43,8 @@ pub struct Mapping {
     pub(super) source: SourceRule,
     /// Paths that are stored for stored fields besides the source.
     pub(super) stored: Arc<[String]>,
+    /// The paths of the fields that are copied to a field, by its path.
+    pub(super) copies: Arc<HashMap<Arc<str>, Vec<Arc<str>>>>,
     /// How the source is rebuilt; `Some` if the index has synthetic source.
     pub(super) synthetic: Option<Arc<SyntheticPlan>>,
     /// Whether each document must have exactly one `@timestamp`, as in a data stream.
@@ -187,6 +189,16 @@ impl Mapping {
         stored.map(path).collect()
     }
 
+    fn find_copies(&self) -> Arc<HashMap<Arc<str>, Vec<Arc<str>>>> {
+        let mut copies: HashMap<Arc<str>, Vec<Arc<str>>> = HashMap::new();
+        for leaf in &self.tree.leaves {
+            for target in &leaf.field.copy_to {
+                copies.entry(target.clone()).or_default().push(leaf.field.path.clone());
+            }
+        }
+        Arc::new(copies)
+    }
+
     /// Checks `join` fields. Source: `ParentJoinFieldMapper.TypeParser#checkIndexCompatibility`.
     fn check_joins(&self) -> Result<(), RequestError> {
         let joins = self.tree.leaves.iter().filter(|leaf| leaf.field.relations.is_some());
@@ -280,6 +292,7 @@ impl Mapping {
             date_formats: Vec::new(),
             source: root.source.clone().unwrap_or_default().rule(settings).map_err(definition::wrapped)?,
             stored: Arc::from([]),
+            copies: Arc::default(),
             synthetic: None,
             queries: Vec::new(),
             has_timestamp: false,
@@ -304,6 +317,7 @@ impl Mapping {
         mapping.find_queries()?;
         mapping.check_joins()?;
         mapping.stored = mapping.find_stored();
+        mapping.copies = mapping.find_copies();
         mapping.check_aliases()?;
         if mapping.source.mode == SourceMode::Synthetic {
             if mapping.tree.objects.iter().any(|object| object.is_flat) {

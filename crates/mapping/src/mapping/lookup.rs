@@ -43,6 +43,20 @@ impl Mapping {
         own.cloned().or_else(|| self.key(path))
     }
 
+    /// Returns the paths at which a document has a field's values: its own (that of its parent for a
+    /// multi-field), and those of the fields that are copied to it.
+    ///
+    /// Source: `MappingLookup#sourcePaths`.
+    pub fn source_paths<'m>(&'m self, field: &'m Field) -> Vec<&'m str> {
+        let parent = field.path.rsplit_once('.').and_then(|(parent, _)| self.own_field(parent));
+        let own = match parent.filter(|parent| parent.multi_fields.contains(&field.id)) {
+            Some(parent) => &*parent.path,
+            None => &*field.path,
+        };
+        let copied = self.copies.get(own).into_iter().flatten().map(|path| &**path);
+        std::iter::once(own).chain(copied).collect()
+    }
+
     /// Returns the key of a flattened field, or of an alias of one, with this full path.
     fn key(&self, path: &str) -> Option<Arc<Field>> {
         if path.as_bytes().contains(&KEY_END) {

@@ -47,3 +47,4 @@ pub use metric::{EXTENDED_NAMES, PERCENTS, STATS_NAMES};
 pub(crate) use profiled::AggregationTimes;
 pub use table::names;
 pub(crate) use tree::Aggregations;
+pub(crate) use values::decimal_format::DecimalFormat;

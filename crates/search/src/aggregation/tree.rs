@@ -6,12 +6,13 @@ use std::any::Any;
 use std::sync::Arc;
 
 use limber_mapping::{ObjectParser, RequestError};
+use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
 use super::definition::Definition;
 use super::options::Options;
 use super::pipeline::{self, Pipeline};
-use super::table::{AGGREGATIONS, UNSUPPORTED};
+use super::table::{AGGREGATIONS, UNSUPPORTED, names};
 use crate::values::json;
 
 /// Largest depth of nested aggregations.
@@ -231,5 +232,6 @@ fn unknown_type(type_name: &str) -> RequestError {
         return RequestError::unsupported(format!("the aggregation type [{type_name}]"));
     }
     let cause = ObjectParser::no_named_object(type_name);
-    RequestError::parsing(format!("Unknown aggregation type [{type_name}]")).caused_by(cause)
+    let hint = did_you_mean(type_name, names());
+    RequestError::parsing(format!("Unknown aggregation type [{type_name}]{hint}")).caused_by(cause)
 }

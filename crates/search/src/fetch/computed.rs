@@ -11,7 +11,8 @@ use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::Value;
 
-use super::fields::{column_values, date_format, place_format};
+use super::fields::{column_values, place_format};
+use super::formats::source_format;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::request::FieldFormat;
@@ -44,7 +45,7 @@ fn scripted_values(
     doc: DocId,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
-    let date = date_format(field, wanted)?;
+    let date = source_format(field, wanted)?;
     let show_place = match field.is_point() {
         true => Some(place_format(field, wanted)?),
         false => None,

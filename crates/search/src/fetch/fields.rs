@@ -14,31 +14,44 @@ use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
 use super::computed::{computed_values, is_computed};
+use super::formats::{ColumnFormat, source_format};
 use super::lookup::{looked_up, lookup_values};
 use super::{nested, unmapped};
 use crate::context::ShardSnapshot;
 use crate::context::columns::check_column;
 use crate::error::Result;
+use crate::primitives::java_order::in_java_order;
 use crate::request::{FieldFormat, SearchRequest};
 use crate::score::float_to_json;
 use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
 use crate::values::gather::{gather_whole, gather_with_nulls};
 use crate::values::json;
 
-/// Returns the hit's `fields`; `None` if there are none.
+/// What a hit shows of its fields, by their names.
+#[derive(Default)]
+pub(super) struct Collected {
+    /// `fields`.
+    pub values: Map<String, Value>,
+    /// `ignored_field_values`: values of the source that `fields` cannot show, because the field could not
+    /// read them or ignored them.
+    pub ignored: Map<String, Value>,
+}
+
+/// Returns the hit's `fields` and `docvalue_fields`.
 pub(super) fn collect(
     shard: &ShardSnapshot,
     segment: &Segment,
     doc: DocId,
     request: &SearchRequest,
     source: Option<&Value>,
-) -> Result<Option<Value>> {
-    let mut found = Map::new();
-    add_columns(shard, segment, doc, &request.docvalue_fields, &mut found)?;
+) -> Result<Collected> {
+    let mut found = Collected::default();
+    add_columns(shard, segment, doc, &request.docvalue_fields, &mut found.values)?;
     if let Some(source) = source.filter(|_| !request.fields.is_empty()) {
-        found.extend(fields_of(shard, segment, doc, request, source)?);
+        let values = fields_of(shard, segment, doc, request, source, &mut found.ignored)?;
+        found.values.extend(values);
     }
-    Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
+    Ok(found)
 }
 
 /// Adds the `docvalue_fields`.
@@ -79,13 +92,14 @@ fn add_columns(
 }
 
 /// Returns the `fields`: values of the source under the requested names, and values computed from other
-/// fields.
+/// fields. `ignored` gets the values that are not shown, by the same names.
 fn fields_of(
     shard: &ShardSnapshot,
     segment: &Segment,
     doc: DocId,
     request: &SearchRequest,
     source: &Value,
+    ignored: &mut Map<String, Value>,
 ) -> Result<Map<String, Value>> {
     let mapping = &*shard.mapping;
     let is_own = |(_, field): &(Arc<str>, Arc<Field>)| field.id.0 as usize >= reserved::COUNT;
@@ -108,7 +122,7 @@ fn fields_of(
         .filter(|wanted| wanted.include_unmapped)
         .map(|wanted| wanted.field.as_str())
         .collect();
-    let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
+    let mut values = object_values(mapping, source, scope, &wanted, &patterns, ignored)?;
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     for one in runtime.iter().filter(|one| one.is_in(scope)) {
         let computed = match looked_up(&one.field) {
@@ -146,21 +160,26 @@ impl Wanted<'_> {
 
 /// Returns the values of an object's own fields by their full paths, and those of its nested objects as a
 /// list by their path from here. `scope` is the object itself if it is nested. `unmapped`: names and
-/// patterns that also select unmapped fields.
+/// patterns that also select unmapped fields. `ignored` gets values that are not shown.
 fn object_values(
     mapping: &Mapping,
     source: &Value,
     scope: Option<&Nested>,
     wanted: &[Wanted<'_>],
     unmapped: &[&str],
+    ignored: &mut Map<String, Value>,
 ) -> Result<Map<String, Value>> {
     let mut found = Map::new();
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     let space = scope.map_or(SpaceId::ROOT, |scope| scope.space);
     for Wanted { name, field, format, .. } in wanted.iter().filter(|one| one.is_in(scope)) {
-        let values = source_values(mapping, source, field, &field.path[base..], format)?;
+        let mut hidden = Vec::new();
+        let values = source_values(mapping, source, field, &field.path[base..], format, &mut hidden)?;
         if !values.is_empty() {
             found.insert(name[base..].to_owned(), values.into());
+        }
+        if !hidden.is_empty() {
+            ignored.insert(name[base..].to_owned(), hidden.into());
         }
     }
     unmapped::collect(mapping, source, scope.map(|scope| &*scope.path), unmapped, &mut found);
@@ -173,7 +192,9 @@ fn object_values(
         nested::objects_at(source, &nested.path[base..], &mut objects);
         let mut list: Vec<Value> = Vec::new();
         for object in objects {
-            let values = object_values(mapping, object, Some(nested), wanted, unmapped)?;
+            // As in Elasticsearch, only the ignored values of the hit itself are shown.
+            let mut ignored = Map::new();
+            let values = object_values(mapping, object, Some(nested), wanted, unmapped, &mut ignored)?;
             if !values.is_empty() {
                 list.push(values.into());
             }
@@ -191,7 +212,7 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
     let mut found = Map::new();
     let mut show = |field: &Field| -> Result<()> {
         let wanted = FieldFormat::of(field.path.to_string());
-        let values = source_values(mapping, source, field, &field.path, &wanted)?;
+        let values = source_values(mapping, source, field, &field.path, &wanted, &mut Vec::new())?;
         if !values.is_empty() {
             found.insert(wanted.field, values.into());
         }
@@ -215,13 +236,6 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
     Ok(found)
 }
 
-pub(super) fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>> {
-    match wanted.format.as_deref() {
-        None | Some("use_field_mapping") => Ok(None),
-        Some(pattern) => Ok(Some(field.shown_by(pattern)?)),
-    }
-}
-
 pub(super) fn column_values(
     shard: &ShardSnapshot,
     segment: &Segment,
@@ -229,7 +243,7 @@ pub(super) fn column_values(
     doc: DocId,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
-    let format = date_format(field, wanted)?;
+    let format = ColumnFormat::of(field, wanted)?;
     let runtime = RuntimeField::bind(field, shard)?;
     let mut shown = Vec::new();
     if field.representation() == Representation::Number {
@@ -239,7 +253,7 @@ pub(super) fn column_values(
         };
         source.gather(&[doc], &mut batch)?;
         for number in batch.values {
-            shown.push(field.show_number(number, format.as_ref()));
+            shown.push(format.show(field, number));
         }
         return Ok(shown);
     }
@@ -260,51 +274,60 @@ pub(super) fn column_values(
     Ok(shown)
 }
 
+/// Returns the values of the source at `path` as the field reads them; `ignored` gets those that it cannot
+/// read or ignores.
 pub(super) fn source_values(
     mapping: &Mapping,
     source: &Value,
     field: &Field,
     path: &str,
     wanted: &FieldFormat,
+    ignored: &mut Vec<Value>,
 ) -> Result<Vec<Value>> {
     match &field.values {
         ValueKind::Range(kind) => {
-            let format = date_format(field, wanted)?;
+            let format = source_format(field, wanted)?;
             return Ok(source_ranges(source, kind, path, format.as_ref()));
         }
         ValueKind::Point => return source_points(source, field, path, wanted),
         ValueKind::Shape { .. } => return source_shapes(source, field, path, wanted),
         _ => {}
     }
-    if field.flattened.is_some() || field.feature.is_some_and(|feature| feature.is_named) {
+    let is_shown_whole = field.flattened.is_some()
+        || field.completion.is_some()
+        || field.relations.is_some()
+        || field.feature.is_some_and(|feature| feature.is_named);
+    if is_shown_whole {
         return source_keys(source, field, path, wanted);
     }
-    let format = date_format(field, wanted)?;
+    let format = source_format(field, wanted)?;
     if let Some(constant) = field.constant() {
         return Ok(constant.map(Value::from).into_iter().collect());
     }
     let mut raw = Vec::new();
-    gather_with_nulls(source, path, &mut raw);
-    if raw.is_empty()
-        && let Some((parent, _)) = field.path.rsplit_once('.')
-        && mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
-        && let Some((parent, _)) = path.rsplit_once('.')
-    {
-        gather_with_nulls(source, parent, &mut raw);
+    let outside = &field.path[..field.path.len() - path.len()];
+    for path in in_java_order(mapping.source_paths(field), |path| path) {
+        if let Some(path) = path.strip_prefix(outside) {
+            gather_with_nulls(source, path, &mut raw);
+        }
     }
-    let shown = raw.into_iter().filter_map(|value| match value {
-        Value::Null => field.show_null(format.as_ref()),
-        value => field.show_source(value, format.as_ref()),
-    });
-    Ok(shown.collect())
+    let mut shown = Vec::with_capacity(raw.len());
+    for value in raw {
+        match value {
+            Value::Null => shown.extend(field.show_null(format.as_ref())),
+            value => match field.show_source(value, format.as_ref()) {
+                Some(value) => shown.push(value),
+                None => ignored.push(value.clone()),
+            },
+        }
+    }
+    Ok(shown)
 }
 
-/// Returns the unchanged values of the source at the path of a flattened field or of one of its keys.
+/// Returns the unchanged values of the source at the path of a field whose values may be objects.
 fn source_keys(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
     if wanted.format.is_some() {
-        let reason = format!("Field [{}] of type [flattened] doesn't support formats.", field.path);
-        let error = RequestError::illegal_argument(format!("error fetching [{}]: {reason}", field.path));
-        return Err(error.caused_by(RequestError::illegal_argument(reason)).into());
+        return source_format(field, wanted).map(|_| Vec::new());
     }
     let mut raw = Vec::new();
     gather_whole(source, path, &mut raw);

@@ -11,6 +11,7 @@ use super::percolated::Percolations;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::fetch::highlight::{Choice, FieldHighlight, MatchedField, OtherField, QueryParts, content_length};
+use crate::primitives::java_order::in_java_order;
 use crate::query::{BoundQuery, PercolateNode, bind_in, matching_slots};
 use crate::request::{Highlight, HighlightField, Highlighter};
 use crate::source::read_source;
@@ -300,25 +301,25 @@ fn unwrapped(error: Error) -> Error {
     }
 }
 
-/// Returns the field's values in the source; a multi-field has the values of its parent field.
+/// Returns the field's values in the source: those of its own path (of its parent's for a multi-field), and
+/// those that are copied to it. Values of a keyword are normalized.
 fn values_of(document: &Document<'_>, field: &Field) -> Vec<String> {
     let mut found = Vec::new();
-    let mut path = &*field.path;
-    let is_sub = |parent: &str| {
-        let parent = document.mapping.field(parent);
-        parent.is_some_and(|parent| parent.multi_fields.contains(&field.id))
-    };
-    if let Some((parent, _)) = path.rsplit_once('.').filter(|(parent, _)| is_sub(parent)) {
-        path = parent;
-    }
-    if !document.within.is_empty() {
+    for path in in_java_order(document.mapping.source_paths(field), |path| path) {
         // Fields outside of a nested object have no values in it.
-        let below = path.strip_prefix(document.within).and_then(|rest| rest.strip_prefix('.'));
-        let Some(below) = below else { return Vec::new() };
-        path = below;
+        let below = match document.within {
+            "" => Some(path),
+            within => path.strip_prefix(within).and_then(|rest| rest.strip_prefix('.')),
+        };
+        if let Some(path) = below {
+            gather(document.source, path, &mut found);
+        }
     }
-    gather(document.source, path, &mut found);
     let limit = field.ignore_above.map_or(usize::MAX, |limit| limit as usize);
     let texts = found.into_iter().filter_map(json::scalar_text);
-    texts.filter(|text| text.len() <= limit || text.encode_utf16().count() <= limit).collect()
+    let kept = texts.filter(|text| text.len() <= limit || text.encode_utf16().count() <= limit);
+    match field.normalizer.is_some() {
+        true => kept.map(|text| field.normalize(&text).into_owned()).collect(),
+        false => kept.collect(),
+    }
 }

@@ -14,7 +14,7 @@ use super::opened::{Opened, Parts};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::{FetchStep, FetchTimes};
-use super::{fields, inner_hits, rescored};
+use super::{fields, inner_hits, metadata, rescored};
 use crate::collect::{BoundSort, Hit};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -81,7 +81,7 @@ impl<'a> Fetcher<'a> {
     /// Creates a fetcher for the hits of one shard.
     ///
     /// # Errors
-    /// Those of scripts in `script_fields`.
+    /// Those of scripts in `script_fields`; `fields` names an internal field.
     pub fn new(
         shard: &'a ShardSnapshot,
         searched: Searched<'a>,
@@ -90,6 +90,7 @@ impl<'a> Fetcher<'a> {
         shows_sort: bool,
         reader: &'a mut StoredReader,
     ) -> Result<Fetcher<'a>> {
+        metadata::check(&request.fields)?;
         Ok(Fetcher {
             shard,
             index: shard.index.name.as_str().into(),
@@ -251,7 +252,11 @@ impl<'a> Fetcher<'a> {
         source: Option<&Value>,
         fetched: &mut SearchHit,
     ) -> Result<()> {
-        fetched.fields = fields::collect(self.shard, segment, doc, self.request, source)?.map(Box::new);
+        let fields::Collected { mut values, ignored } =
+            fields::collect(self.shard, segment, doc, self.request, source)?;
+        values.extend(metadata::collect(&self.request.fields, segment, doc, fetched)?);
+        let boxed = |found: Map<String, Value>| (!found.is_empty()).then(|| Box::new(Value::Object(found)));
+        (fetched.fields, fetched.ignored_field_values) = (boxed(values), boxed(ignored));
         let stored_names = self.stored_names();
         if let Some(stored) = self.stored.as_ref().or(source).filter(|_| !stored_names.is_empty()) {
             add_fields(fetched, fields::stored(&self.shard.mapping, stored, stored_names)?);

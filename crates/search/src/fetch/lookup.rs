@@ -65,6 +65,6 @@ fn input_values(
         None => Ok(Vec::new()),
         Some(field) if looked_up(&field).is_some() => Ok(Vec::new()),
         Some(field) if is_computed(&field) => computed_values(shard, segment, &field, doc, &shown),
-        Some(field) => source_values(&shard.mapping, source, &field, &field.path, &shown),
+        Some(field) => source_values(&shard.mapping, source, &field, &field.path, &shown, &mut Vec::new()),
     }
 }

@@ -8,6 +8,7 @@
 mod docs;
 mod interval_choices;
 mod intervals;
+pub(crate) mod java_order;
 mod nested_score;
 mod nodes;
 mod pattern_terms;

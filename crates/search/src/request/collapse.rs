@@ -43,7 +43,10 @@ impl Collapse {
                 ("field" | "inner_hits" | "max_concurrent_group_searches", other) => {
                     return Err(PARSER.unsupported(key, other));
                 }
-                _ => return Err(PARSER.unknown(key)),
+                _ => {
+                    let known = ["field", "inner_hits", "max_concurrent_group_searches"];
+                    return Err(PARSER.unknown_among(key, &known));
+                }
             }
         }
         Ok(collapse)

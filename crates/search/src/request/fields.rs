@@ -54,7 +54,8 @@ impl FieldFormat {
                 "format" => parsed.format = json::scalar_text(value),
                 "include_unmapped" => parsed.include_unmapped = json::boolean(value)?,
                 _ => {
-                    return Err(ObjectParser::new("fields").unknown(name));
+                    let known = ["field", "format", "include_unmapped"];
+                    return Err(ObjectParser::new("fetch_field_and_format").unknown_among(name, &known));
                 }
             }
         }

@@ -170,7 +170,10 @@ impl Rescore {
                 ("rescore_query" | "query_weight" | "rescore_query_weight" | "score_mode", other) => {
                     return Err(PARSER.unsupported(key, other));
                 }
-                (key, _) => return Err(PARSER.unknown(key)),
+                (key, _) => {
+                    let known = ["rescore_query", "query_weight", "rescore_query_weight", "score_mode"];
+                    return Err(PARSER.unknown_among(key, &known));
+                }
             }
         }
         let query = query.ok_or_else(|| RequestError::illegal_argument("rescore_query cannot be null"))?;

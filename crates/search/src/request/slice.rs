@@ -37,7 +37,7 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
             ("field", other) => {
                 return Err(PARSER.unsupported("field", other));
             }
-            _ => return Err(PARSER.unknown(name)),
+            _ => return Err(PARSER.unknown_among(name, &["field", "id", "max"])),
         }
     }
     match (id, max) {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use limber_mapping::{Flattened, ValueKind};
+use limber_mapping::{Flattened, TermCodec, ValueKind};
 use limber_segment::terms::TermDictionary;
 
 use crate::context::{SearchContext, ShardSnapshot};
@@ -41,8 +41,8 @@ pub struct TermsEnumResponse {
 /// Terms that are read between two checks of the clock.
 const TERMS_BETWEEN_CHECKS: u32 = 1024;
 
-/// Returns the first terms of all shards together. Only keyword fields have terms here; other fields return
-/// none, like unmapped ones.
+/// Returns the first terms of all shards together. Only fields of keywords, addresses and versions have terms
+/// here; other fields return none, like unmapped ones.
 ///
 /// # Errors
 /// Cancelled, corrupt data or a disk error.
@@ -55,7 +55,7 @@ pub fn terms_enum(
     for shard in shards {
         let field = shard.mapping.field(&request.field).filter(|field| {
             let is_root = matches!(field.flattened, Some(Flattened::Root { .. }));
-            field.values == ValueKind::Keyword
+            matches!(field.values, ValueKind::Keyword | ValueKind::Ip | ValueKind::Coded)
                 && !is_root
                 && (field.index || field.doc_values)
                 && field.runtime.is_none()
@@ -66,7 +66,11 @@ pub fn terms_enum(
             let nested = view.segment.nested_spaces().iter().map(|space| &space.segment);
             for segment in std::iter::once(&view.segment).chain(nested) {
                 let Some(dictionary) = segment.terms(&field.path)? else { continue };
-                match collect(dictionary, request, context, &mut found) {
+                let collected = match field.term_codec() {
+                    Some(codec) => collect_decoded(dictionary, codec, request, context, &mut found),
+                    None => collect(dictionary, request, context, &mut found),
+                };
+                match collected {
                     Err(Error::TimedOut) => {
                         shards.iter().try_for_each(ShardSnapshot::intact)?;
                         return Ok(TermsEnumResponse { terms: texts(found), timed_out: true });
@@ -121,6 +125,36 @@ fn collect(
             }
             Place::Before(next) => cursor.seek(&next)?,
             Place::Behind => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// Does the same for terms that are not strings: all of them are decoded and compared, since their order says
+/// nothing about their prefixes.
+fn collect_decoded(
+    dictionary: &TermDictionary,
+    codec: TermCodec,
+    request: &TermsEnumRequest,
+    context: &SearchContext,
+    found: &mut BTreeSet<Vec<u8>>,
+) -> Result<()> {
+    let prefix = Prefix { bytes: request.prefix.as_bytes(), ignores_case: request.case_insensitive };
+    let after = request.search_after.as_deref().map(str::as_bytes);
+    let mut cursor = dictionary.cursor();
+    cursor.seek(&[])?;
+    let mut read = 0;
+    while cursor.advance()? {
+        read += 1;
+        if read % TERMS_BETWEEN_CHECKS == 1 {
+            context.check()?;
+        }
+        let text = codec.decode(cursor.term()).into_bytes();
+        if prefix.place(&text) == Place::Match && after.is_none_or(|after| text.as_slice() > after) {
+            found.insert(text);
+            if found.len() > request.size {
+                found.pop_last();
+            }
         }
     }
     Ok(())

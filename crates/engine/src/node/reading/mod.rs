@@ -8,6 +8,7 @@ pub(super) mod documents;
 pub(super) mod meters;
 pub(super) mod named_documents;
 pub(super) mod placement;
+pub(super) mod present_fields;
 pub(super) mod query_rules;
 pub(super) mod search;
 pub(super) mod search_pipelines;

@@ -3,9 +3,10 @@
 //! Source: `TransportFieldCapabilitiesAction`, `FieldCapabilities`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use limber_engine::{IndicesOptions, Result};
-use limber_mapping::{Mapping, ObjectParser, RequestError, TSID, reserved};
+use limber_engine::{IndicesOptions, PresentFields, Result};
+use limber_mapping::{Field, Mapping, ObjectParser, RequestError, TSID, reserved};
 use limber_search::request::read_query;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
@@ -69,26 +70,27 @@ type Capabilities = BTreeMap<String, BTreeMap<String, Capability>>;
 
 fn field_caps(app: &App, request: &Request) -> Result<Response> {
     let mut patterns = request.list("fields");
-    let mut filter = None;
+    let is_in_url = !patterns.is_empty();
+    let (mut filter, mut runtime) = (None, None);
     for (name, value) in request.json()?.as_ref().and_then(Value::as_object).into_iter().flatten() {
         match (name.as_str(), value) {
+            ("fields", _) if is_in_url => {
+                return Err(RequestError::illegal_argument(
+                    "can't specify a request body and [fields] request parameter, either specify a request body or the [fields] request parameter",
+                ));
+            }
             ("fields", Value::Array(items)) => {
                 patterns.extend(items.iter().filter_map(Value::as_str).map(str::to_owned));
             }
             ("fields", Value::String(one)) => patterns.push(one.clone()),
             ("index_filter", value) => filter = Some(read_query(value)?),
-            ("runtime_mappings", _) => {
-                return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
-            }
+            ("runtime_mappings", value) => runtime = Some(value.clone()),
             _ => {
-                return Err(ObjectParser::new("field_capabilities_request").unknown(name));
+                return Err(ObjectParser::new("field_caps_request").unknown(name));
             }
         }
     }
     let narrowing = Narrowing::of(request)?;
-    if !request.flag_or("include_empty_fields", true)? {
-        return Err(RequestError::unsupported("parameter [include_empty_fields=false] of [_field_caps]"));
-    }
     if patterns.is_empty() {
         return Err(RequestError::validation(["no fields specified"]));
     }
@@ -99,9 +101,18 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
         let left = app.node.indices_that_can_match(expression, options, filter)?;
         indices.retain(|index| left.contains(&index.name.to_string()));
     }
+    let mut present = match request.flag_or("include_empty_fields", true)? {
+        true => None,
+        false => Some(app.node.present_fields(expression, options)?),
+    };
     let mut found = Capabilities::new();
     for index in indices.iter().filter(|index| index.open) {
-        collect(&mut found, &index.name, &*app.node.mapping(&index.name)?, &patterns, &narrowing);
+        let mut mapping = app.node.mapping(&index.name)?;
+        if let Some(runtime) = &runtime {
+            mapping = Arc::new(mapping.with_runtime(runtime)?);
+        }
+        let present = present.as_mut().map(|present| present.remove(&*index.name).unwrap_or_default());
+        collect(&mut found, &index.name, &mapping, &patterns, &narrowing, present.as_ref());
     }
     let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
     if request.flag_or("include_unmapped", false)? {
@@ -160,12 +171,14 @@ impl Narrowing {
     }
 }
 
+/// Adds the capabilities of an index's fields. `present`: the fields that have values, if others are left out.
 fn collect(
     found: &mut Capabilities,
     index: &str,
     mapping: &Mapping,
     patterns: &[String],
     narrowing: &Narrowing,
+    present: Option<&PresentFields>,
 ) {
     let wanted = |path: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, path));
     let mut add = |path: &str, kind: &str, is_metadata: bool, searchable: bool, aggregatable: bool| {
@@ -193,7 +206,8 @@ fn collect(
         }
     };
     for (name, searchable, aggregatable) in METADATA_FIELDS {
-        if wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
+        let has_values = *name == "_index" || present.is_none_or(|present| !present.is_empty());
+        if has_values && wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
             add(name, name, true, *searchable, *aggregatable);
         }
     }
@@ -201,12 +215,19 @@ fn collect(
     if mapping.has_series() && wanted(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID) {
         add(TSID, TSID, true, false, true);
     }
-    let shown = mapped.filter(|field| &*field.path != TSID || !mapping.has_series()).filter(|field| {
-        mapping.field(&field.path).is_some_and(|shown| std::sync::Arc::ptr_eq(&shown, field))
-    });
+    let shown = mapped
+        .filter(|field| &*field.path != TSID || !mapping.has_series())
+        .filter(|field| mapping.field(&field.path).is_some_and(|shown| Arc::ptr_eq(&shown, field)));
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
+    let has_values = |field: &Field| {
+        let is_computed = field.runtime.is_some() || field.constant().is_some();
+        is_computed || present.is_none_or(|present| present.contains(&*field.path))
+    };
     for (name, field) in named.chain(mapping.aliases()) {
-        if wanted(name) && narrowing.takes(mapping, name, field.family_name()) {
+        if !has_values(field) || !narrowing.takes(mapping, name, field.family_name()) {
+            continue;
+        }
+        if wanted(name) {
             let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
             let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
             add(name, field.family_name(), false, searchable, aggregatable);
@@ -214,7 +235,7 @@ fn collect(
         // The field's parent objects.
         for (end, _) in name.match_indices('.') {
             let parent = &name[..end];
-            let is_wanted = !narrowing.without_parents && !narrowing.metadata_only && wanted(parent);
+            let is_wanted = !narrowing.without_parents && wanted(parent);
             if mapping.object(parent).is_some() && is_wanted {
                 let is_nested = mapping.nested(parent).is_some();
                 if is_nested && narrowing.without_nested {

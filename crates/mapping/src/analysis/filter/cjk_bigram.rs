@@ -28,7 +28,10 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
     let is_ignored = |script: &str| ignored.iter().any(|name| name.trim() == script);
     let kinds = SCRIPTS.iter().filter(|(script, _)| !is_ignored(script)).map(|(_, kind)| *kind).collect();
     let unigrams = settings.bool("output_unigrams", false)?;
-    Ok(Filter::stream(CjkBigram { kinds, unigrams }).reading_kinds().parsing(Parsing::Refused))
+    Ok(Filter::stream(CjkBigram { kinds, unigrams })
+        .reading_kinds()
+        .hiding_graph(unigrams)
+        .parsing(Parsing::Refused))
 }
 
 struct Run<'a> {

@@ -44,6 +44,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
         unigrams,
         unigrams_if_none: settings.bool("output_unigrams_if_no_shingles", false)?,
     })
+    .hiding_graph(unigrams || min != max)
     .parsing(Parsing::Refused))
 }
 

@@ -11,7 +11,8 @@ use super::options::GapPolicy;
 use super::rows::{Row, rows};
 use crate::error::Result;
 
-/// One element of a path: `name`, `name['key']`, or at the end `name.value`.
+/// One element of a path: `name`, `name['key']`, or at the end `name.value`. At the end, `name['key'].value`
+/// means the same as `name['key']>value`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Element {
     /// The name as written, without brackets.
@@ -39,7 +40,16 @@ impl BucketsPath {
                 None => Element { name: step.to_owned(), key: None },
             }
         };
-        BucketsPath { text: text.to_owned(), elements: text.split('>').map(element).collect() }
+        let mut elements: Vec<Element> = Vec::new();
+        for step in text.split('>') {
+            let (keyed, value) = match step.split_once("'].") {
+                Some((keyed, value)) => (format!("{keyed}']"), Some(value)),
+                None => (step.to_owned(), None),
+            };
+            elements.push(element(&keyed));
+            elements.extend(value.map(|value| Element { name: value.trim().to_owned(), key: None }));
+        }
+        BucketsPath { text: text.to_owned(), elements }
     }
 
     /// Whether the path is `_count`, the document count of the bucket itself.

@@ -44,7 +44,10 @@ impl PhraseCursor {
             }
             if has_alternatives {
                 positions.sort_unstable();
-                positions.dedup();
+                // Exact matches count once for each alternative of the first place, as in Lucene.
+                if self.slop > 0 {
+                    positions.dedup();
+                }
             }
             if positions.is_empty() {
                 return Ok(0.0);
@@ -93,7 +96,8 @@ fn exact_freq(positions: &[Vec<u32>], places: &PhrasePlaces) -> Result<u32> {
     let lead = (0..lists.len()).min_by_key(|slot| positions[lists[*slot]].len()).unwrap_or(0);
     let mut cursors = vec![0usize; lists.len()];
     let (mut freq, mut steps) = (0, Steps::default());
-    'lead: for position in &positions[lists[lead]] {
+    'lead: for same in positions[lists[lead]].chunk_by(|left, right| left == right) {
+        let position = same[0];
         let Some(start) = position.checked_sub(offsets[lead]) else { continue };
         for (slot, list) in lists.iter().enumerate() {
             steps.take(1)?;
@@ -106,7 +110,8 @@ fn exact_freq(positions: &[Vec<u32>], places: &PhrasePlaces) -> Result<u32> {
                 Some(_) => {}
             }
         }
-        freq += 1;
+        let first = &positions[lists[0]][cursors[0]..];
+        freq += first.iter().take_while(|position| **position == start + offsets[0]).count() as u32;
     }
     Ok(freq)
 }

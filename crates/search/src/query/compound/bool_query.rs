@@ -68,7 +68,7 @@ pub(in crate::query) fn parse(
                 continue;
             }
             _ if common.take(key, value).map_err(failed)? => continue,
-            _ => return Err(PARSER.unknown(key)),
+            _ => return Err(PARSER.unknown_among(key, &NAMES)),
         };
         match value {
             Value::Object(_) => clauses.push(parser.query(value).map_err(failed)?),
@@ -87,6 +87,18 @@ pub(in crate::query) fn parse(
 }
 
 const PARSER: ObjectParser<'_> = ObjectParser::new("bool");
+
+/// The members of the query.
+const NAMES: [&str; 8] = [
+    "must",
+    "should",
+    "filter",
+    "must_not",
+    "minimum_should_match",
+    "adjust_pure_negative",
+    "boost",
+    "_name",
+];
 
 impl QueryNode for Bool {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {

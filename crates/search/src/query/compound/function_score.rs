@@ -2,6 +2,8 @@
 //!
 //! Source: Elasticsearch's `FunctionScoreQueryBuilder`.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
@@ -112,6 +114,8 @@ fn no_constant(class: &str, text: &str) -> RequestError {
 #[derive(Debug, Default)]
 struct Entry {
     filter: Option<Query>,
+    /// `_name`: reported for documents that pass the filter.
+    name: Option<Arc<str>>,
     weight: Option<f32>,
     /// Without a function the weight is the value.
     function: Option<Box<dyn ScoreFunction>>,
@@ -233,6 +237,7 @@ fn parse_entry(item: &Value, parser: &mut Parser<'_>) -> Result<Entry, RequestEr
         match (key.as_str(), value) {
             ("filter", Value::Object(_)) => entry.filter = Some(parser.query(value)?),
             ("weight", value) if !value.is_object() => entry.weight = Some(parse_weight(value)?),
+            ("_name", Value::String(name)) => entry.name = Some(name.as_str().into()),
             (name, Value::Object(parameters)) => {
                 let Some((_, parse)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
                     return Err(unknown_function());
@@ -259,12 +264,19 @@ impl QueryNode for FunctionScore {
         let query = binder.query(&self.query, boost)?;
         let mut functions = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
-            let filter = match &entry.filter {
+            let mut filter = match &entry.filter {
                 Some(filter) => Some(binder.query(filter, 1.0)?),
                 None => None,
             };
+            if let Some(name) = &entry.name {
+                let named = match filter {
+                    Some(filter) => filter,
+                    None => binder.query(&Query::match_all(), 1.0)?,
+                };
+                filter = Some(BoundQuery { name: Some(name.clone()), ..named });
+            }
             functions.push(ScoredFunction {
-                filter: filter.filter(|filter| !filter.node.is_everything()),
+                filter: filter.filter(|filter| filter.name.is_some() || !filter.node.is_everything()),
                 weight: entry.weight,
                 function: match &entry.function {
                     Some(function) => Some(function.bind(binder)?),

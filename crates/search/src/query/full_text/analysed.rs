@@ -78,7 +78,10 @@ fn analysed(
     match analyzer {
         Some(analyzer) => {
             drop(take_failure());
-            analyzer.tokens(text, |token| add(token.text, token.position, token.position_length));
+            let hides_graph = analyzer.hides_graph();
+            analyzer.tokens(text, |token| {
+                add(token.text, token.position, if hides_graph { 1 } else { token.position_length });
+            });
             if let Some(error) = take_failure() {
                 return Err(error.into());
             }

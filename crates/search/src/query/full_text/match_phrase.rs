@@ -132,6 +132,9 @@ impl QueryNode for MatchPhrase {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
+        if self.query == "match_phrase_prefix" && !field.has_texts() {
+            return Err(no_prefixes(&field, binder).into());
+        }
         if !field.has_texts() || &*field.path == "_id" {
             return binder.term(&self.field, &self.text, boost);
         }
@@ -143,12 +146,7 @@ impl QueryNode for MatchPhrase {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
         if self.expansions_max.is_some() && !field.is_analyzed() {
-            let reason = format!(
-                "Can only use phrase prefix queries on text fields - not on [{}] which is of type [{}]",
-                field.path,
-                binder.type_name(&field)
-            );
-            return Err(RequestError::illegal_argument(reason).into());
+            return Err(no_prefixes(&field, binder).into());
         }
         if !is_graph && let Some(bound) = self.bind_parts(&field, &terms, boost, binder)? {
             return Ok(bound);
@@ -172,6 +170,14 @@ impl QueryNode for MatchPhrase {
             false => self.bind_slots(&field, terms, boost, binder),
         }
     }
+}
+
+fn no_prefixes(field: &Arc<Field>, binder: &Binder<'_>) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "Can only use phrase prefix queries on text fields - not on [{}] which is of type [{}]",
+        field.path,
+        binder.type_name(field)
+    ))
 }
 
 /// Makes a phrase of the terms on one path through a token graph.

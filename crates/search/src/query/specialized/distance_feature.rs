@@ -112,7 +112,10 @@ pub(in crate::query) fn parse(
                 }
             },
             key if common.take(key, value)? => {}
-            key => return Err(PARSER.unknown(key)),
+            key => {
+                let known = ["field", "origin", "pivot", "boost", "_name"];
+                return Err(PARSER.unknown_among(key, &known));
+            }
         }
     }
     Ok(common.query(DistanceFeature {

@@ -56,7 +56,10 @@ pub(in crate::query) fn parse(
             }
             ("min_score", value) => min_score = Some(json::float(value).map_err(failed)?),
             (key, value) if common.take(key, value).map_err(failed)? => {}
-            (key, _) => return Err(PARSER.unknown(key)),
+            (key, _) => {
+                let known = ["query", "script", "min_score", "boost", "_name"];
+                return Err(PARSER.unknown_among(key, &known));
+            }
         }
     }
     match (query, script) {

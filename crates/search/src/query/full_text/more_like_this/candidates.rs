@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use limber_mapping::Field;
 
-use super::java_order::in_java_order;
 use crate::error::Error;
 use crate::matcher::PositionQueue;
+use crate::primitives::java_order::in_java_order;
 use crate::query::bind::Binder;
 
 /// The parameters of the selection.

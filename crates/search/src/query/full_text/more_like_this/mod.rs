@@ -10,7 +10,6 @@ mod candidates;
 mod counts;
 mod highlighted;
 mod item;
-mod java_order;
 mod parse;
 
 pub(crate) use highlighted::MoreLikeThisTerms;

@@ -1,5 +1,5 @@
 //! The iteration order of a `java.util.HashMap`, which decides which of several equally significant terms are
-//! selected.
+//! selected, and in which order the values of copied fields are shown.
 
 /// Java's `String#hashCode`, with the upper half mixed in as `HashMap` does.
 fn hash(text: &str) -> u32 {
@@ -10,7 +10,7 @@ fn hash(text: &str) -> u32 {
 
 /// Sorts distinct keys, given in insertion order, into the map's iteration order. Java converts buckets with
 /// many keys to trees; here they keep the order of a list, as in Java's iteration.
-pub(super) fn in_java_order<T>(mut entries: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
+pub(crate) fn in_java_order<T>(mut entries: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
     let mut capacity = 16usize;
     while entries.len() * 4 > capacity * 3 {
         capacity *= 2;
