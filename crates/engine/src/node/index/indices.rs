@@ -63,6 +63,7 @@ impl Node {
         let catalog = self.catalog.load();
         let found = catalog.resolve(expression, options)?;
         let shown = |index: &Arc<IndexMetadata>| -> Result<IndexInfo> {
+            limber_work::check_beyond_deadline()?;
             Ok(IndexInfo {
                 name: index.name.clone(),
                 uuid: index.uuid.clone(),

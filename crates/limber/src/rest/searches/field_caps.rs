@@ -2,13 +2,14 @@
 //!
 //! Source: `TransportFieldCapabilitiesAction`, `FieldCapabilities`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use limber_engine::{IndicesOptions, PresentFields, Result};
 use limber_mapping::{Field, Mapping, ObjectParser, RequestError, TSID, reserved};
 use limber_search::request::read_query;
 use limber_text::wildcard;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use crate::http::pools::PoolName;
@@ -51,22 +52,41 @@ const METADATA_FIELDS: &[(&str, bool, bool)] = &[
     ("_version", false, true),
 ];
 
-/// One field of one type, over all indices that map it to that type.
+/// One field of one type, over all indices that map it to that type. Indices are numbers, because an index is
+/// named as often as it has fields.
 #[derive(Default)]
 struct Capability {
     is_metadata: bool,
-    indices: Vec<String>,
-    not_searchable: Vec<String>,
-    not_aggregatable: Vec<String>,
+    indices: Vec<u32>,
+    not_searchable: Vec<u32>,
+    not_aggregatable: Vec<u32>,
     /// Indices in which the field is a time series dimension; below, those in which it is not.
-    dimension_of: Vec<String>,
+    dimension_of: Vec<u32>,
     /// The time series metric of the field in each index; null where it is not a metric.
     metrics: Vec<Value>,
-    not_dimension_of: Vec<String>,
+    not_dimension_of: Vec<u32>,
     meta: BTreeMap<String, BTreeSet<String>>,
 }
 
 type Capabilities = BTreeMap<String, BTreeMap<String, Capability>>;
+
+/// The wanted names of fields.
+struct Selection {
+    names: HashSet<String>,
+    patterns: Vec<String>,
+}
+
+impl Selection {
+    fn of(fields: Vec<String>) -> Selection {
+        let is_pattern = |field: &String| field.contains(['*', '?']);
+        let (patterns, names) = fields.into_iter().partition(is_pattern);
+        Selection { names: HashSet::from_iter::<Vec<String>>(names), patterns }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.names.contains(path) || self.patterns.iter().any(|pattern| wildcard::matches(pattern, path))
+    }
+}
 
 fn field_caps(app: &App, request: &Request) -> Result<Response> {
     let mut patterns = request.list("fields");
@@ -105,20 +125,21 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
         true => None,
         false => Some(app.node.present_fields(expression, options)?),
     };
+    let selection = Selection::of(patterns);
     let mut found = Capabilities::new();
-    for index in indices.iter().filter(|index| index.open) {
+    for (number, index) in indices.iter().enumerate().filter(|(_, index)| index.open) {
         let mut mapping = app.node.mapping(&index.name)?;
         if let Some(runtime) = &runtime {
             mapping = Arc::new(mapping.with_runtime(runtime)?);
         }
         let present = present.as_mut().map(|present| present.remove(&*index.name).unwrap_or_default());
-        collect(&mut found, &index.name, &mapping, &patterns, &narrowing, present.as_ref());
+        collect(&mut found, number as u32, &mapping, &selection, &narrowing, present.as_ref())?;
     }
     let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
     if request.flag_or("include_unmapped", false)? {
-        add_unmapped(&mut found, &names);
+        add_unmapped(&mut found, names.len())?;
     }
-    Ok(Response::ok(json!({"indices": names, "fields": render(&found)})))
+    Ok(Response::ok(json!({"indices": names, "fields": render(&found, &names)?})))
 }
 
 /// Which fields are wanted besides the selection by name: `filters` and `types`.
@@ -174,30 +195,30 @@ impl Narrowing {
 /// Adds the capabilities of an index's fields. `present`: the fields that have values, if others are left out.
 fn collect(
     found: &mut Capabilities,
-    index: &str,
+    index: u32,
     mapping: &Mapping,
-    patterns: &[String],
+    selection: &Selection,
     narrowing: &Narrowing,
     present: Option<&PresentFields>,
-) {
-    let wanted = |path: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, path));
+) -> Result<()> {
+    let wanted = |path: &str| selection.has(path);
     let mut add = |path: &str, kind: &str, is_metadata: bool, searchable: bool, aggregatable: bool| {
         let capability = found.entry(path.to_owned()).or_default().entry(kind.to_owned()).or_default();
-        if capability.indices.last().is_some_and(|last| last == index) {
+        if capability.indices.last().is_some_and(|last| *last == index) {
             return;
         }
         capability.is_metadata = is_metadata;
-        capability.indices.push(index.to_owned());
+        capability.indices.push(index);
         if !searchable {
-            capability.not_searchable.push(index.to_owned());
+            capability.not_searchable.push(index);
         }
         if !aggregatable {
-            capability.not_aggregatable.push(index.to_owned());
+            capability.not_aggregatable.push(index);
         }
         capability.metrics.push(mapping.parameter(path, "time_series_metric").unwrap_or_default());
         match mapping.parameter(path, "time_series_dimension") {
-            Some(Value::Bool(true)) => capability.dimension_of.push(index.to_owned()),
-            _ => capability.not_dimension_of.push(index.to_owned()),
+            Some(Value::Bool(true)) => capability.dimension_of.push(index),
+            _ => capability.not_dimension_of.push(index),
         }
         let meta = mapping.parameter(path, "meta");
         for (name, value) in meta.as_ref().and_then(Value::as_object).into_iter().flatten() {
@@ -224,6 +245,7 @@ fn collect(
         is_computed || present.is_none_or(|present| present.contains(&*field.path))
     };
     for (name, field) in named.chain(mapping.aliases()) {
+        work::check_beyond_deadline()?;
         if !has_values(field) || !narrowing.takes(mapping, name, field.family_name()) {
             continue;
         }
@@ -246,16 +268,18 @@ fn collect(
             }
         }
     }
+    Ok(())
 }
 
-fn add_unmapped(found: &mut Capabilities, indices: &[&str]) {
+fn add_unmapped(found: &mut Capabilities, index_count: usize) -> Result<()> {
+    let mut is_mapped = vec![false; index_count];
     for kinds in found.values_mut() {
-        let mapped: BTreeSet<&String> = kinds.values().flat_map(|capability| &capability.indices).collect();
-        let missing: Vec<String> = indices
-            .iter()
-            .filter(|index| !mapped.iter().any(|mapped| mapped == *index))
-            .map(|index| (*index).to_owned())
-            .collect();
+        work::check_beyond_deadline()?;
+        is_mapped.fill(false);
+        for index in kinds.values().flat_map(|capability| &capability.indices) {
+            is_mapped[*index as usize] = true;
+        }
+        let missing: Vec<u32> = (0..index_count as u32).filter(|&index| !is_mapped[index as usize]).collect();
         if !missing.is_empty() {
             let capability = Capability {
                 not_searchable: missing.clone(),
@@ -266,11 +290,20 @@ fn add_unmapped(found: &mut Capabilities, indices: &[&str]) {
             kinds.insert("unmapped".to_owned(), capability);
         }
     }
+    Ok(())
 }
 
-fn render(found: &Capabilities) -> Map<String, Value> {
+/// Lists indices by name. Their memory is claimed, since each field may list all of them.
+fn named(indices: &[u32], names: &[&str]) -> Result<Value> {
+    let listed = || indices.iter().map(|&index| names[index as usize]);
+    work::claim(listed().map(|name| (name.len() + size_of::<Value>()) as u64).sum())?;
+    Ok(listed().collect())
+}
+
+fn render(found: &Capabilities, names: &[&str]) -> Result<Map<String, Value>> {
     let mut fields = Map::new();
     for (path, kinds) in found {
+        work::check_beyond_deadline()?;
         let mut shown = Map::new();
         for (kind, capability) in kinds {
             let mut entry = json!({
@@ -288,7 +321,7 @@ fn render(found: &Capabilities) -> Map<String, Value> {
                 entry["time_series_metric"] = metric.clone();
             }
             if kinds.len() > 1 {
-                entry["indices"] = json!(capability.indices);
+                entry["indices"] = named(&capability.indices, names)?;
             }
             // The indices are listed only if they disagree.
             for (name, without) in [
@@ -296,14 +329,14 @@ fn render(found: &Capabilities) -> Map<String, Value> {
                 ("non_aggregatable_indices", &capability.not_aggregatable),
             ] {
                 if !without.is_empty() && without.len() < capability.indices.len() {
-                    entry[name] = json!(without);
+                    entry[name] = named(without, names)?;
                 }
             }
             if !capability.dimension_of.is_empty() && !capability.not_dimension_of.is_empty() {
-                entry["non_dimension_indices"] = json!(capability.not_dimension_of);
+                entry["non_dimension_indices"] = named(&capability.not_dimension_of, names)?;
             }
             if !agree && capability.metrics.iter().any(|metric| !metric.is_null()) {
-                entry["metric_conflicts_indices"] = json!(capability.indices);
+                entry["metric_conflicts_indices"] = named(&capability.indices, names)?;
             }
             if !capability.meta.is_empty() {
                 entry["meta"] = json!(capability.meta);
@@ -312,5 +345,5 @@ fn render(found: &Capabilities) -> Map<String, Value> {
         }
         fields.insert(path.clone(), Value::Object(shown));
     }
-    fields
+    Ok(fields)
 }
