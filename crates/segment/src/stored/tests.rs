@@ -7,16 +7,17 @@ struct Sections {
     blocks: Vec<u8>,
     index: Vec<u8>,
     checksums: Vec<u8>,
+    dictionary: Option<Vec<u8>>,
 }
 
 impl Sections {
     fn open(&self) -> crate::Result<Stored<'_>> {
-        Stored::open(&self.blocks, &self.index, Some(&self.checksums))
+        Stored::open(&self.blocks, &self.index, Some(&self.checksums), self.dictionary.as_deref())
     }
 
     /// Opens the sections as format version 1 has them.
     fn open_without_checksums(&self) -> crate::Result<Stored<'_>> {
-        Stored::open(&self.blocks, &self.index, None)
+        Stored::open(&self.blocks, &self.index, None, None)
     }
 }
 
