@@ -47,11 +47,7 @@ pub(super) fn stored_bytes(views: &[SegmentView]) -> u64 {
 
 impl MergeDictionary<'_> {
     /// Returns the codec and the dictionary; without documents to take it from, the plain codec.
-    pub(super) fn choose(
-        self,
-        views: &[SegmentView],
-        codec: StoredCodec,
-    ) -> Result<(StoredCodec, Vec<u8>)> {
+    pub(super) fn choose(self, views: &[SegmentView], codec: StoredCodec) -> Result<(StoredCodec, Vec<u8>)> {
         let len = (stored_bytes(views) / STORED_BYTES_PER_DICTIONARY_BYTE) as usize;
         let live: u64 = views.iter().map(|view| u64::from(view.live_count())).sum();
         let mut samples = Samples { views, live, reader: StoredReader::new() };
@@ -65,9 +61,11 @@ impl MergeDictionary<'_> {
             (Some(known), new) => {
                 // Between the pieces of the dictionary, so that it is not measured by its own text.
                 let piece_bytes = codec.block_bytes();
-                let trial: Vec<Vec<u8>> =
-                    (0..TRIAL_PIECES).map(|n| samples.piece(2 * n + 1, 2 * TRIAL_PIECES, piece_bytes)).collect();
-                let with = |dictionary: &[u8]| DictionaryTrial::of(codec, dictionary).compressed_bytes(&trial);
+                let trial: Vec<Vec<u8>> = (0..TRIAL_PIECES)
+                    .map(|n| samples.piece(2 * n + 1, 2 * TRIAL_PIECES, piece_bytes))
+                    .collect();
+                let with =
+                    |dictionary: &[u8]| DictionaryTrial::of(codec, dictionary).compressed_bytes(&trial);
                 let is_better = with(&new) * 100 < with(known) * BETTER_PERCENT;
                 if is_better { new } else { known.to_vec() }
             }

@@ -39,12 +39,7 @@ static PAIRS: [[u8; 2]; 1 << 12] = {
 
 /// Appends the head of a block to `out`. `lengths`, `ids` and `routings` are the parts of a head without
 /// columns ([`super::format`]), as [`super::StoredWriter`] collects them.
-pub(super) fn encode(
-    lengths: &[u8],
-    ids: &[u8],
-    routings: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<(), Corrupt> {
+pub(super) fn encode(lengths: &[u8], ids: &[u8], routings: &[u8], out: &mut Vec<u8>) -> Result<(), Corrupt> {
     let (mut source_lens, mut of_ids, mut id_len, mut is_one_len) = (Vec::new(), Vec::new(), None, true);
     let mut reader = Reader::new(lengths);
     while reader.remaining() > 0 {
