@@ -21,12 +21,12 @@ pub enum MergeDictionary<'s> {
 const PIECES: usize = 64;
 /// Pieces of documents with which two dictionaries are compared.
 const TRIAL_PIECES: usize = 8;
-/// A new dictionary must make documents smaller than this, in percent of what the known one makes of them:
-/// else compressing everything again is not worth it.
+/// A new dictionary must make documents smaller than this, in percent of what the known one makes of them.
+/// Otherwise compressing everything again is not worth it.
 const BETTER_PERCENT: usize = 90;
 
-/// Returns the codec of the merged segment if it gets a dictionary: when there are enough documents, or when a
-/// source has one.
+/// Returns the codec of the merged segment if it gets a dictionary: when there are enough documents, or when
+/// a source has one.
 pub(super) fn merged_codec(views: &[SegmentView], codec: StoredCodec) -> Result<Option<StoredCodec>> {
     let mut is_worth_it = stored_bytes(views) >= DICTIONARY_STORED_BYTES_MIN;
     for view in views {

@@ -123,8 +123,8 @@ impl Columns {
     }
 }
 
-/// Replaces `docs` by the places of each document's source in the body, whose length is `body_len`, and of its
-/// id and routing in `texts`, which are written there.
+/// Replaces `docs` by the places of each document's source in the body, whose length is `body_len`, and of
+/// its id and routing in `texts`, which are written there.
 pub(super) fn decode(
     head: &[u8],
     doc_count: u32,
