@@ -38,13 +38,13 @@
 //! larger than the target has a block of its own. Merging copies blocks whose documents are all live
 //! without decompressing them, if the merged segment has the same codec and dictionary.
 //!
-//! **Dictionary.** Documents are compressed with LZ4, or with zstd without a dictionary, while they arrive.
-//! A merge of enough bytes ([`DICTIONARY_STORED_BYTES_MIN`]) compresses them again with zstd and a
-//! dictionary, which makes up for blocks small enough to be read as fast as those of LZ4. The dictionary is pieces of the
-//! documents, spread over the segment. It is used where it lies in the mapped file, so it takes no memory,
-//! and needs no preparation. A dictionary trained by zstd's `ZDICT` on 20,000 documents was 0 to 2 % better
-//! but took 0.4 s of processor time and 20 MB. Merges keep a dictionary that still serves, so that most
-//! documents are compressed only once more.
+//! **Dictionary.** Documents are compressed with LZ4, or with zstd without a dictionary, while they
+//! arrive. A merge of enough bytes ([`DICTIONARY_STORED_BYTES_MIN`]) compresses them again with zstd and
+//! a dictionary, which makes up for blocks small enough to be read as fast as those of LZ4. The
+//! dictionary is pieces of the documents, spread over the segment. It is used where it lies in the
+//! mapped file, so it takes no memory, and needs no preparation. A dictionary trained by zstd's `ZDICT`
+//! on 20,000 documents was 0 to 2 % better but took 0.4 s of processor time and 20 MB. Merges keep a
+//! dictionary that still serves, so that most documents are compressed only once more.
 //!
 //! A part of a block is compared with its checksum each time it is decompressed, so that a rotten document
 //! is neither returned nor carried over by an update. The checksum of a head covers what the index says
