@@ -97,7 +97,12 @@ impl Segment {
                 report.note(&main, &field.shown_path(), result);
             }
         }
-        let stored = [SectionKind::StoredBlocks, SectionKind::StoredIndex, SectionKind::StoredChecksums];
+        let stored = [
+            SectionKind::StoredBlocks,
+            SectionKind::StoredIndex,
+            SectionKind::StoredChecksums,
+            SectionKind::StoredDictionary,
+        ];
         if !broken.iter().any(|(kind, _)| stored.contains(kind)) {
             let result = self.check_stored(&mut report);
             report.note(&main, "", result);

@@ -38,7 +38,7 @@ pub use file::{Damage, FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use identity::{ID_PATH, WriteIdentity};
 pub use index_sort::SortField;
 pub use live::LiveDocs;
-pub use merge::{DocIdMap, merge, merge_memory_bytes, merge_sorted};
+pub use merge::{DocIdMap, MergeDictionary, merge, merge_memory_bytes, merge_sorted};
 pub use segment::{KEYS_KEPT_MAX, NestedSpace, Segment, SegmentView};
 pub use sink::Sink;
 pub use stored::{StoredCodec, StoredDocument, StoredReader};

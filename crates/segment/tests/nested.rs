@@ -10,14 +10,16 @@ use limber_mapping::{Mapping, MappingSettings};
 use limber_segment::file::SectionKind;
 use limber_segment::postings::Want;
 use limber_segment::{
-    Buffer, DocumentMeta, LiveDocs, NO_MORE_DOCS, Segment, SegmentId, SegmentView, SortField, StoredCodec,
-    WriteIdentity, merge_sorted,
+    Buffer, DocumentMeta, LiveDocs, MergeDictionary, NO_MORE_DOCS, Segment, SegmentId, SegmentView,
+    SortField, StoredCodec, WriteIdentity, merge_sorted,
 };
 use limber_store::Directory;
 use limber_store::random::SplitMix64;
 use model::{memory, open};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+const DEFAULT: (StoredCodec, MergeDictionary<'_>) = (StoredCodec::Lz4, MergeDictionary::Known(None));
 
 fn mapping() -> Mapping {
     let body = json!({"properties": {
@@ -284,7 +286,7 @@ proptest! {
         }
         for id in [50, 51] {
             let views: Vec<SegmentView> = parts.iter().map(|(view, _)| view.clone()).collect();
-            let merged = merge_sorted(&views, &*directory, SegmentId(id), StoredCodec::Lz4, &sort, None);
+            let merged = merge_sorted(&views, &*directory, SegmentId(id), DEFAULT, &sort, None);
             let (meta, _) = merged.expect("merges");
             let mut kept: Vec<&Value> = Vec::new();
             for (view, documents) in &parts {

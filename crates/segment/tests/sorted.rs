@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::{
-    Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, SortField, StoredCodec, WriteIdentity,
-    merge_sorted,
+    Buffer, DocumentMeta, LiveDocs, MergeDictionary, Segment, SegmentId, SegmentView, SortField, StoredCodec,
+    WriteIdentity, merge_sorted,
 };
 use limber_store::Directory;
 use limber_store::random::SplitMix64;
 use model::{Document, NUMBERS, TERMS, TEXTS, assert_holds, documents, memory, open};
 use proptest::prelude::*;
+
+const DEFAULT: (StoredCodec, MergeDictionary<'_>) = (StoredCodec::Lz4, MergeDictionary::Known(None));
 
 fn mapping() -> Mapping {
     let mut properties = serde_json::Map::new();
@@ -164,8 +166,7 @@ fn merges(seed: u64, counts: &[usize], delete_one_in: &[u64]) {
         });
         parts.push(ordered);
     }
-    let (meta, map) =
-        merge_sorted(&views, &*directory, SegmentId(77), StoredCodec::Lz4, &sort, None).expect("merges");
+    let (meta, map) = merge_sorted(&views, &*directory, SegmentId(77), DEFAULT, &sort, None).expect("merges");
     let mut expected: Vec<(usize, u32, &Document)> = Vec::new();
     for (segment, (view, part)) in views.iter().zip(&parts).enumerate() {
         let live = (0u32..).zip(part).filter(|(doc, _)| view.is_live(*doc));

@@ -24,18 +24,20 @@ pub fn cpu_time() -> Result<Duration, Box<dyn Error>> {
 }
 
 /// Returns an id in the form of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose
-/// middle advances with time.
+/// middle is that of the node.
 pub fn auto_id(number: u64) -> [u8; 20] {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut bytes = [0u8; 15];
-    let time = 1_700_000_000_000u64 + number / 500;
-    bytes[0] = number as u8;
-    bytes[1] = (number >> 16) as u8;
-    bytes[2..8].copy_from_slice(&time.to_be_bytes()[2..]);
-    bytes[8..14].copy_from_slice(b"\x02\x42\xac\x11\x00\x02");
-    bytes[14] = (number >> 8) as u8;
+    let time = (1_700_000_000_000u64 + number / 500).to_be_bytes();
+    let sequence = number.to_le_bytes();
+    let bytes = [
+        [sequence[0], sequence[2], time[5]],
+        [time[4], time[3], time[2]],
+        [0x03, 0x42, 0xac],
+        [0x11, 0x37, 0xd2],
+        [time[6], sequence[1], time[7]],
+    ];
     let mut id = [0; 20];
-    for (four, three) in id.chunks_exact_mut(4).zip(bytes.chunks_exact(3)) {
+    for (four, three) in id.chunks_exact_mut(4).zip(bytes) {
         let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
         for (i, character) in four.iter_mut().enumerate() {
             *character = ALPHABET[(bits >> (18 - 6 * i) & 63) as usize];

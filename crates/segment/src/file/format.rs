@@ -35,7 +35,8 @@
 //! and says so. Version 1 is what 3694ce2 writes. Before that commit, sections of points as bit sets
 //! (4572d11), points in Z order (46136e1), nested documents (5482736), shapes (91cf70b) and keyed terms
 //! (3071005) were added without a new number, so builds before those changes read such segments wrongly;
-//! their folders are not supported. Version 2 adds checksums of stored blocks.
+//! their folders are not supported. Version 2 adds checksums of stored blocks;
+//! version 3 adds stored blocks with a dictionary.
 //!
 //! A torn write leaves a file whose length or footer does not fit; [`super::SegmentFile::open`] refuses it.
 //! Opening reads headers, footers and the table; `verify.rs` describes when sections are verified.
@@ -51,7 +52,7 @@ pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
 /// Last bytes of every file of a segment.
 pub const MAGIC_END: [u8; 8] = *b"GESRBMIL";
 /// Raised with every change of any section's layout; see **Versions** above.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Bytes before the first section of a file.
 pub const HEADER_BYTES: usize = 24;
 /// Bytes at the end of a file.
@@ -145,11 +146,13 @@ pub enum SectionKind {
     Shapes = 13,
     /// Checksums of the stored blocks; one per segment since version 2.
     StoredChecksums = 14,
+    /// What stored blocks were compressed with; at most one per segment, since version 3.
+    StoredDictionary = 15,
 }
 
 impl SectionKind {
     /// All kinds, by number.
-    pub const ALL: [SectionKind; 15] = [
+    pub const ALL: [SectionKind; 16] = [
         SectionKind::Fields,
         SectionKind::TermIndex,
         SectionKind::TermDirectory,
@@ -165,6 +168,7 @@ impl SectionKind {
         SectionKind::Nested,
         SectionKind::Shapes,
         SectionKind::StoredChecksums,
+        SectionKind::StoredDictionary,
     ];
 
     /// Returns the kind with this number.
@@ -181,6 +185,7 @@ impl SectionKind {
             | SectionKind::IdFilter
             | SectionKind::StoredIndex
             | SectionKind::StoredChecksums
+            | SectionKind::StoredDictionary
             | SectionKind::Nested => Lane::Main,
             SectionKind::TermIndex => Lane::TermIndex,
             SectionKind::Terms => Lane::Terms,

@@ -242,6 +242,12 @@ impl SegmentFile {
         Ok(())
     }
 
+    /// Verifies the dictionary of the stored documents, if there is one.
+    pub(crate) fn verify_dictionary(&self) -> Result<()> {
+        let at = self.section_index(SectionKind::StoredDictionary, NO_FIELD);
+        at.map_or(Ok(()), |at| self.verify(at))
+    }
+
     /// Marks the fields that writes rely on as sound without reading them, because this process has just
     /// written the segment.
     pub(crate) fn trust_written(&self) {

@@ -5,6 +5,7 @@ use limber_mapping::Representation;
 use limber_store::Directory;
 
 use super::columns::{merge_numbers, merge_ordinals, merge_points, merge_shapes};
+use super::dictionary::MergeDictionary;
 use super::doc_map::DocIdMap;
 use super::nested::merge_nested;
 use super::order::MergeOrder;
@@ -33,16 +34,17 @@ pub fn merge(
     codec: StoredCodec,
     progress: Option<Box<Progress<'_>>>,
 ) -> Result<(SegmentMeta, DocIdMap)> {
-    merge_sorted(views, directory, id, codec, &[], progress)
+    merge_sorted(views, directory, id, (codec, MergeDictionary::Known(None)), &[], progress)
 }
 
 /// Does the same as [`merge`] for views whose documents are in the order of `sort`. The new segment has
-/// that order as well; ties keep the order of the views.
+/// that order as well; ties keep the order of the views. Merges of many documents store them with the
+/// dictionary.
 pub fn merge_sorted(
     views: &[SegmentView],
     directory: &dyn Directory,
     id: SegmentId,
-    codec: StoredCodec,
+    (codec, dictionary): (StoredCodec, MergeDictionary<'_>),
     sort: &[SortField],
     progress: Option<Box<Progress<'_>>>,
 ) -> Result<(SegmentMeta, DocIdMap)> {
@@ -66,7 +68,7 @@ pub fn merge_sorted(
         }
     }
     merge_nested(&documents, &mut fields, &mut writer)?;
-    merge_stored(&documents, codec, &mut writer)?;
+    merge_stored(&documents, codec, dictionary, &mut writer)?;
     for view in views {
         // An unreadable page was read as zeros.
         view.segment.intact()?;

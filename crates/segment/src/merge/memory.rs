@@ -4,16 +4,21 @@ use std::collections::HashMap;
 
 use limber_mapping::Representation;
 
+use super::dictionary::merged_codec;
 use super::doc_map::DocIdMap;
 use super::nested::nested_spaces;
 use super::order::MergeOrder;
 use crate::file::{COMPOUND_BYTES_MAX, SectionKind};
 use crate::id_filter::IdFilterBuilder;
 use crate::identity::ID_PATH;
+use crate::stored::StoredCodec;
 use crate::{Result, SegmentView};
 
 /// Bytes that every merge takes: a write buffer per lane, cursors, blocks being packed.
 const FIXED_BYTES: u64 = 4 << 20;
+/// zstd's tables, dictionaries and the documents with which dictionaries are compared: two compressors of
+/// level 3 take 1.1 MB each.
+const DICTIONARY_BYTES: u64 = 4 << 20;
 /// Block table of a dictionary: an offset of five bytes per 32 terms.
 const BLOCK_TABLE_BYTES_PER_TERM: f64 = 5.0 / 32.0;
 /// Directories of a column, points or postings: rows of up to 32 bytes per 128 documents, and half of that
@@ -41,7 +46,12 @@ pub fn merge_memory_bytes(views: &[SegmentView], is_sorted: bool) -> Result<u64>
         throughout += if is_sorted { MergeOrder::heap_bytes(&space.views) } else { 0 };
         largest = largest.max(largest_field_bytes(&space.views, doc_count)?);
     }
-    Ok(FIXED_BYTES + file_bytes.min(COMPOUND_BYTES_MAX as u64) + throughout + largest)
+    // A merge of damaged stored documents fails by itself.
+    let stored = match merged_codec(views, StoredCodec::default()) {
+        Ok(None) => 0,
+        _ => DICTIONARY_BYTES,
+    };
+    Ok(FIXED_BYTES + stored + file_bytes.min(COMPOUND_BYTES_MAX as u64) + throughout + largest)
 }
 
 /// Returns the bytes that the field takes which takes the most. Visits each field of each segment once.

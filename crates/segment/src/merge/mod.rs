@@ -4,10 +4,12 @@
 //! ordered by their sort keys ([`MergeOrder`](order::MergeOrder), six more bytes per document). Everything
 //! is streamed. Memory holds a directory per section, one byte per document for norms, one and a half for
 //! the filter of the ids, four per term for ordinals, and half a bit per document of segments with deletes.
+//! A merge of many documents compresses their sources again, with a [dictionary](dictionary).
 //! [`merge_memory_bytes`] estimates the sum in advance.
 
 mod columns;
 mod conduct;
+mod dictionary;
 mod doc_map;
 mod live_windows;
 mod memory;
@@ -17,5 +19,6 @@ mod stored;
 mod terms;
 
 pub use conduct::{merge, merge_sorted};
+pub use dictionary::MergeDictionary;
 pub use doc_map::{DOC_COUNT_MAX, DocIdMap};
 pub use memory::merge_memory_bytes;

@@ -1,6 +1,8 @@
-//! Merges stored documents; copies whole blocks unchanged if none of their documents was deleted.
+//! Merges stored documents; copies whole blocks unchanged if none of their documents was deleted and they are
+//! compressed as the merged segment's are.
 
 use super::conduct::Documents;
+use super::dictionary::{MergeDictionary, merged_codec};
 use super::order::MergeOrder;
 use crate::file::{Follower, NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
 use crate::stored::{RawBlock, Stored, StoredCodec, StoredReader, StoredWriter};
@@ -12,10 +14,15 @@ const DRAIN_BYTES: usize = 1 << 20;
 pub(super) fn merge_stored(
     documents: &Documents<'_>,
     codec: StoredCodec,
+    dictionary: MergeDictionary<'_>,
     writer: &mut SegmentWriter<'_>,
 ) -> Result<()> {
+    let (codec, dictionary) = match merged_codec(documents.views, codec)? {
+        Some(codec) => dictionary.choose(documents.views, codec)?,
+        None => (codec, Vec::new()),
+    };
     let mut section = writer.begin(SectionKind::StoredBlocks, NO_FIELD);
-    let mut merged = StoredWriter::new(codec);
+    let mut merged = StoredWriter::with_dictionary(codec, dictionary);
     if let Some(order) = documents.order {
         copy_in_order(documents.views, order, &mut merged, &mut section)?;
         return merged.finish(section, writer);
@@ -42,10 +49,11 @@ fn copy_segment(
     merged: &mut StoredWriter,
     section: &mut SectionWriter<'_>,
 ) -> Result<()> {
+    let is_alike = is_alike(stored, merged);
     for block in 0..stored.block_count() {
         let raw = stored.raw_block(block)?;
         follower.advance(stored.block_end(block));
-        if stored.codec() == merged.codec() && is_whole(view, &raw) && stored.is_well_filled(&raw)? {
+        if is_alike && is_whole(view, &raw) && stored.is_well_filled(&raw)? {
             merged.push_raw(&raw)?;
         } else {
             copy_documents(view, stored, &raw, reader, merged)?;
@@ -66,9 +74,11 @@ fn copy_in_order(
 ) -> Result<()> {
     let mut sources = Vec::with_capacity(views.len());
     for view in views {
+        let stored = view.segment.stored_documents()?;
         sources.push(StoredSource {
             view,
-            stored: view.segment.stored_documents()?,
+            is_alike: stored.as_ref().is_some_and(|stored| is_alike(stored, merged)),
+            stored,
             reader: StoredReader::new(),
             next: 0,
             block: 0,
@@ -91,6 +101,7 @@ fn copy_in_order(
 struct StoredSource<'a> {
     view: &'a SegmentView,
     stored: Option<Stored<'a>>,
+    is_alike: bool,
     reader: StoredReader,
     next: DocId,
     /// A block at or before the one that holds `next`.
@@ -121,7 +132,7 @@ impl StoredSource<'_> {
             let is_long = left >= raw.doc_count.saturating_mul(RAW_BLOCKS_MIN);
             if is_long
                 && self.next == raw.first_doc
-                && stored.codec() == merged.codec()
+                && self.is_alike
                 && is_whole(self.view, &raw)
                 && stored.is_well_filled(&raw)?
             {
@@ -137,6 +148,11 @@ impl StoredSource<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the blocks are compressed as those of the merged segment are.
+fn is_alike(stored: &Stored<'_>, merged: &StoredWriter) -> bool {
+    stored.codec() == merged.codec() && stored.dictionary() == merged.dictionary()
 }
 
 /// Whether all documents of the block are live.

@@ -80,12 +80,19 @@ impl Segment {
             };
             bytes.ok_or_else(|| Error::corrupt("stored blocks", 0, "stored documents"))
         };
-        Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?, checksums)
+        let (blocks, index) = (section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?);
+        // The checksums of blocks cover the part of the dictionary that they use.
+        let dictionary = self.file.bytes(SectionKind::StoredDictionary, NO_FIELD);
+        Stored::open(blocks, index, checksums, dictionary)
     }
 
     /// Remembers damage found by a reader of stored documents.
     #[cold]
     fn stored_error(&self, error: Error) -> Error {
+        // A damaged dictionary is the reason why blocks are not what was written.
+        if let Err(dictionary) = self.file.verify_dictionary() {
+            return dictionary;
+        }
         match error {
             Error::Corrupt { offset, expected, .. } => self.file.note_stored(offset, expected),
             error => error,
@@ -129,6 +136,11 @@ impl Segment {
         let found = self.stored()?.id(self.core, doc, reader).map_err(|error| self.stored_error(error))?;
         self.intact()?;
         Ok(found)
+    }
+
+    /// Whether its stored documents are compressed with a dictionary, which other merges can use.
+    pub fn has_dictionary(&self) -> bool {
+        self.file.entry(SectionKind::StoredDictionary, NO_FIELD).is_some()
     }
 
     pub(crate) fn stored_documents(&self) -> Result<Option<Stored<'_>>> {

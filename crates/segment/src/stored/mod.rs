@@ -6,6 +6,7 @@ mod checksum;
 mod codec;
 mod compress;
 pub mod format;
+mod heads;
 mod long_matches;
 mod reader;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 mod writer;
 
 pub use codec::StoredCodec;
+pub(crate) use compress::{DictionaryTrial, usable_dictionary};
 pub(crate) use reader::RawBlock;
 pub use reader::{Stored, StoredDocument, StoredReader};
 pub use writer::StoredWriter;

@@ -6,8 +6,9 @@ use limber_codec::Reader;
 
 use super::StoredCodec;
 use super::checksum::{BlockChecksums, BlockPlace, body_checksum};
-use super::compress::PartDecompressor;
-use super::format::{CHECKSUMS_BYTES, INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
+use super::compress::{ZSTD_DICTIONARY_MAGIC, decompress};
+use super::format::{CHECKSUMS_BYTES, DICTIONARY_BYTES_READ_MAX, INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
+use super::heads;
 use crate::{DocId, Error, Result};
 
 /// The stored documents of one segment; a view, free to copy.
@@ -18,6 +19,8 @@ pub struct Stored<'a> {
     index: &'a [[u8; INDEX_ENTRY_BYTES]],
     /// `None` for a segment of format version 1.
     checksums: Option<&'a [[u8; CHECKSUMS_BYTES]]>,
+    /// Empty unless the codec has one.
+    dictionary: &'a [u8],
     doc_count: u32,
 }
 
@@ -25,11 +28,13 @@ pub struct Stored<'a> {
 /// one for all documents, also of different segments.
 #[derive(Default)]
 pub struct StoredReader {
-    decompressor: PartDecompressor,
     /// (segment core, block number) in `head` / `body`.
     head_of: Option<(u64, usize)>,
     body_of: Option<(u64, usize)>,
+    /// The block's ids and routings, and with them, unless the codec has columns, the lengths.
     head: Vec<u8>,
+    /// The head with columns, decompressed.
+    columns: Vec<u8>,
     body: Vec<u8>,
     first_doc: DocId,
     docs: Vec<DocSpan>,
@@ -38,10 +43,10 @@ pub struct StoredReader {
 }
 
 #[derive(Debug, Clone, Default)]
-struct DocSpan {
-    id: Range<usize>,
-    routing: Option<Range<usize>>,
-    source: Range<usize>,
+pub(super) struct DocSpan {
+    pub id: Range<usize>,
+    pub routing: Option<Range<usize>>,
+    pub source: Range<usize>,
 }
 
 /// One block as stored.
@@ -53,6 +58,8 @@ pub(crate) struct RawBlock<'a> {
     /// The offset of the block from the start of the section.
     pub start: u64,
     pub checksums: Option<BlockChecksums>,
+    codec: StoredCodec,
+    dictionary: &'a [u8],
 }
 
 /// One stored document.
@@ -81,18 +88,21 @@ fn corrupt(offset: u64, expected: &'static str) -> Error {
 }
 
 impl<'a> Stored<'a> {
-    /// Opens the sections `StoredBlocks`, `StoredIndex` and, if the segment has it, `StoredChecksums`.
+    /// Opens the sections `StoredBlocks`, `StoredIndex` and, if the segment has them, `StoredChecksums` and
+    /// `StoredDictionary`.
     ///
     /// # Errors
-    /// Fails for an index that no writer here produces.
-    pub fn open(blocks: &'a [u8], index: &'a [u8], checksums: Option<&'a [u8]>) -> Result<Stored<'a>> {
+    /// Fails for an index or a dictionary that no writer here produces.
+    pub fn open(
+        blocks: &'a [u8],
+        index: &'a [u8],
+        checksums: Option<&'a [u8]>,
+        dictionary: Option<&'a [u8]>,
+    ) -> Result<Stored<'a>> {
         let at = Error::in_section("stored index", 0);
         let mut reader = Reader::new(index);
-        let codec = match reader.u8().map_err(&at)? {
-            0 => StoredCodec::Lz4,
-            1 => StoredCodec::Zstd,
-            _ => return Err(Error::corrupt("stored index", 0, "a codec")),
-        };
+        let codec = StoredCodec::from_byte(reader.u8().map_err(&at)?)
+            .ok_or_else(|| Error::corrupt("stored index", 0, "a codec"))?;
         let (doc_count, block_count) = (reader.u32().map_err(&at)?, reader.u32().map_err(&at)?);
         let fits = index.len() as u64
             == (INDEX_HEADER_BYTES + 8) as u64 + u64::from(block_count) * INDEX_ENTRY_BYTES as u64;
@@ -104,7 +114,20 @@ impl<'a> Stored<'a> {
         if checksums.is_some_and(|checksums| checksums.len() != block_count as usize) {
             return Err(Error::corrupt("stored checksums", 0, "checksums of every block"));
         }
-        Ok(Stored { codec, blocks, index: entries.as_chunks().0, checksums, doc_count })
+        let dictionary = dictionary.unwrap_or_default();
+        let is_usable = match codec.has_dictionary() {
+            true => (1..=DICTIONARY_BYTES_READ_MAX).contains(&dictionary.len()) && checksums.is_some(),
+            false => dictionary.is_empty(),
+        };
+        if !is_usable || dictionary.starts_with(&ZSTD_DICTIONARY_MAGIC) {
+            return Err(Error::corrupt("stored dictionary", 0, "the dictionary of the blocks"));
+        }
+        Ok(Stored { codec, blocks, index: entries.as_chunks().0, checksums, dictionary, doc_count })
+    }
+
+    /// Returns what the sources of its blocks were compressed with; empty unless the codec has a dictionary.
+    pub(crate) fn dictionary(&self) -> &'a [u8] {
+        self.dictionary
     }
 
     /// Returns how blocks are compressed.
@@ -134,7 +157,8 @@ impl<'a> Stored<'a> {
         let doc_count = next_doc.checked_sub(first_doc).filter(|count| *count > 0).ok_or_else(unfit)?;
         let checksums =
             self.checksums.and_then(|all| all.get(block)).copied().map(BlockChecksums::from_bytes);
-        Ok(RawBlock { bytes, first_doc, doc_count, start, checksums })
+        let Stored { codec, dictionary, .. } = *self;
+        Ok(RawBlock { bytes, first_doc, doc_count, start, checksums, codec, dictionary })
     }
 
     /// Returns where the block ends in the section.
@@ -180,8 +204,8 @@ impl<'a> Stored<'a> {
     ) -> Result<StoredDocument<'r>> {
         let block = self.block_of(doc)?;
         let raw = self.raw_block(block)?;
-        reader.load_head(self.codec, (core, block), &raw)?;
-        reader.load_body(self.codec, (core, block), &raw)?;
+        reader.load_head((core, block), &raw)?;
+        reader.load_body((core, block), &raw)?;
         reader.document(doc)
     }
 
@@ -195,7 +219,7 @@ impl<'a> Stored<'a> {
     ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
         let block = self.block_of(doc)?;
         let raw = self.raw_block(block)?;
-        reader.load_head(self.codec, (core, block), &raw)?;
+        reader.load_head((core, block), &raw)?;
         let span = reader.span(doc)?;
         Ok((&reader.head[span.id.clone()], span.routing.clone().map(|range| &reader.head[range])))
     }
@@ -217,8 +241,8 @@ impl<'a> Stored<'a> {
             if raw.first_doc != next_doc || offset != next_offset {
                 return Err(Error::corrupt("stored index", block as u64, "blocks without gaps"));
             }
-            reader.load_head(self.codec, (0, block), &raw)?;
-            reader.load_body(self.codec, (0, block), &raw)?;
+            reader.load_head((0, block), &raw)?;
+            reader.load_body((0, block), &raw)?;
             next_doc += raw.doc_count;
             next_offset += raw.bytes.len() as u64;
         }
@@ -249,10 +273,11 @@ impl StoredReader {
 
     /// Returns the bytes held in memory.
     pub fn memory_bytes(&self) -> usize {
-        self.head.capacity() + self.body.capacity() + self.docs.capacity() * std::mem::size_of::<DocSpan>()
+        [&self.head, &self.columns, &self.body].iter().map(|buffer| buffer.capacity()).sum::<usize>()
+            + self.docs.capacity() * std::mem::size_of::<DocSpan>()
     }
 
-    fn load_head(&mut self, codec: StoredCodec, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
+    fn load_head(&mut self, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
         if self.head_of == Some(key) {
             return Ok(());
         }
@@ -260,14 +285,21 @@ impl StoredReader {
         self.body_of = None;
         let parts = Stored::parts(raw)?;
         if let Some(checksums) = self.checksums(raw) {
-            let place = BlockPlace { codec, first_doc: raw.first_doc, doc_count: raw.doc_count };
+            let RawBlock { codec, first_doc, doc_count, .. } = *raw;
+            let place = BlockPlace { codec, first_doc, doc_count };
             if place.head_checksum(&[parts.before_body]) != checksums.head {
                 return Err(corrupt(raw.start, "the checksum of the ids of a block"));
             }
         }
-        self.decompressor.decompress(codec, parts.head, parts.head_len, &mut self.head)?;
         self.first_doc = raw.first_doc;
-        let parsed = self.parse_head(raw.doc_count, parts.body_len);
+        let parsed = if raw.codec.has_dictionary() {
+            decompress(raw.codec, &[], parts.head, parts.head_len, &mut self.columns)?;
+            let StoredReader { columns, docs, head, .. } = self;
+            heads::decode(columns, raw.doc_count, parts.body_len, docs, head)
+        } else {
+            decompress(raw.codec, &[], parts.head, parts.head_len, &mut self.head)?;
+            self.parse_head(raw.doc_count, parts.body_len)
+        };
         parsed.map_err(Error::in_section("stored blocks", raw.start))?;
         self.head_of = Some(key);
         Ok(())
@@ -312,14 +344,25 @@ impl StoredReader {
         reader.expect(routing_at == self.head.len(), "routings that fill the block")
     }
 
-    fn load_body(&mut self, codec: StoredCodec, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
+    fn load_body(&mut self, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
         if self.body_of != Some(key) {
             self.body_of = None;
             let parts = Stored::parts(raw)?;
-            if self.checksums(raw).is_some_and(|checksums| body_checksum(parts.body) != checksums.body) {
-                return Err(corrupt(raw.start, "the checksum of the sources of a block"));
+            let checksum = self.checksums(raw).map(|checksums| checksums.body);
+            let verify = |bytes: &[u8]| match checksum {
+                Some(checksum) if body_checksum(bytes) != checksum => {
+                    Err(corrupt(raw.start, "the checksum of the sources of a block"))
+                }
+                _ => Ok(()),
+            };
+            let is_of_sources = raw.codec.has_dictionary();
+            if !is_of_sources {
+                verify(parts.body)?;
             }
-            self.decompressor.decompress(codec, parts.body, parts.body_len, &mut self.body)?;
+            decompress(raw.codec, raw.dictionary, parts.body, parts.body_len, &mut self.body)?;
+            if is_of_sources {
+                verify(&self.body)?;
+            }
             self.body_of = Some(key);
         }
         Ok(())

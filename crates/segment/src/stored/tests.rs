@@ -1,5 +1,8 @@
 use super::*;
 
+const CODECS: [StoredCodec; 4] =
+    [StoredCodec::Lz4, StoredCodec::Zstd, StoredCodec::Dictionary, StoredCodec::BestDictionary];
+
 type Document = (Vec<u8>, Option<Vec<u8>>, Vec<u8>);
 
 /// The sections as they are written, without a container.
@@ -7,16 +10,17 @@ struct Sections {
     blocks: Vec<u8>,
     index: Vec<u8>,
     checksums: Vec<u8>,
+    dictionary: Option<Vec<u8>>,
 }
 
 impl Sections {
     fn open(&self) -> crate::Result<Stored<'_>> {
-        Stored::open(&self.blocks, &self.index, Some(&self.checksums))
+        Stored::open(&self.blocks, &self.index, Some(&self.checksums), self.dictionary.as_deref())
     }
 
     /// Opens the sections as format version 1 has them.
     fn open_without_checksums(&self) -> crate::Result<Stored<'_>> {
-        Stored::open(&self.blocks, &self.index, None)
+        Stored::open(&self.blocks, &self.index, None, None)
     }
 }
 
@@ -25,7 +29,12 @@ fn encode(codec: StoredCodec, documents: &[Document]) -> Sections {
     let temporary = tempfile::tempdir().expect("tempdir");
     let directory = limber_store::FsDirectory::open(temporary.path()).expect("opens");
     let mut writer = SegmentWriter::new(&directory, SegmentId(1));
-    let mut stored = StoredWriter::new(codec);
+    let dictionary = match codec.has_dictionary() {
+        true => documents.iter().step_by(90).take(5).flat_map(|(_, _, source)| source.clone()).collect(),
+        false => Vec::new(),
+    };
+    let dictionary = if codec.has_dictionary() && dictionary.is_empty() { vec![b' '] } else { dictionary };
+    let mut stored = StoredWriter::with_dictionary(codec, dictionary);
     for (id, routing, source) in documents {
         stored.push(id, routing.as_deref(), source).expect("compresses");
     }
@@ -37,6 +46,7 @@ fn encode(codec: StoredCodec, documents: &[Document]) -> Sections {
         blocks: section(SectionKind::StoredBlocks),
         index: section(SectionKind::StoredIndex),
         checksums: section(SectionKind::StoredChecksums),
+        dictionary: file.bytes(SectionKind::StoredDictionary, NO_FIELD).map(<[u8]>::to_vec),
     }
 }
 
@@ -53,7 +63,7 @@ fn documents(count: usize) -> Vec<Document> {
 
 #[test]
 fn every_document_comes_back_in_any_order() {
-    for codec in [StoredCodec::Lz4, StoredCodec::Zstd] {
+    for codec in CODECS {
         for count in [0, 1, 5, 700] {
             let documents = documents(count);
             let sections = encode(codec, &documents);
@@ -76,7 +86,7 @@ fn every_document_comes_back_in_any_order() {
 
 #[test]
 fn bytes_of_two_tiny_documents() {
-    let Sections { blocks, index, checksums } = encode(
+    let Sections { blocks, index, checksums, .. } = encode(
         StoredCodec::Lz4,
         &[(b"a".to_vec(), None, b"{}".to_vec()), (b"b".to_vec(), Some(b"r".to_vec()), b"[]".to_vec())],
     );
@@ -108,18 +118,20 @@ fn forged_bytes_are_refused_without_panic() {
 /// Whichever bit of whichever section rots, a document is either what was written or refused.
 #[test]
 fn no_document_of_a_rotten_block_is_shown() {
-    for codec in [StoredCodec::Lz4, StoredCodec::Zstd] {
+    for codec in CODECS {
         let documents = documents(300);
         let mut sections = encode(codec, &documents);
-        let lens = [sections.blocks.len(), sections.index.len(), sections.checksums.len()];
+        let dictionary_len = sections.dictionary.as_ref().map_or(0, Vec::len);
+        let lens = [sections.blocks.len(), sections.index.len(), sections.checksums.len(), dictionary_len];
         let mut refused = 0;
         for (which, len) in lens.into_iter().enumerate() {
-            for bit in (0..len * 8).step_by(if which == 0 { 41 } else { 3 }) {
+            for bit in (0..len * 8).step_by([41, 3, 3, 997][which]) {
                 let flip = |sections: &mut Sections| {
-                    let section = [&mut sections.blocks, &mut sections.index, &mut sections.checksums]
+                    let Sections { blocks, index, checksums, dictionary } = sections;
+                    let section = [Some(blocks), Some(index), Some(checksums), dictionary.as_mut()]
                         .into_iter()
                         .nth(which);
-                    section.expect("a section")[bit / 8] ^= 1 << (bit % 8);
+                    section.flatten().expect("a section")[bit / 8] ^= 1 << (bit % 8);
                 };
                 flip(&mut sections);
                 if let Ok(stored) = sections.open() {
@@ -137,4 +149,32 @@ fn no_document_of_a_rotten_block_is_shown() {
         }
         assert!(refused > 100, "{refused}");
     }
+}
+
+#[test]
+fn bytes_of_a_block_with_a_dictionary() {
+    let documents =
+        [(b"AAAA".to_vec(), None, b"{\"n\":1}".to_vec()), (b"AAAB".to_vec(), None, b"{}".to_vec())];
+    let Sections { blocks, index, dictionary, .. } = encode(StoredCodec::Dictionary, &documents);
+    assert_eq!(dictionary.as_deref(), Some(&b"{\"n\":1}"[..]));
+    // Too small to compress. The ids are base64 of 00 00 00 and 00 00 01: the last column differs.
+    let head = b"\x02\x05\0\x02\x03\0\0\x02\0\0\0\x01";
+    assert_eq!(blocks, [b"\x0c\x0c\x09\x09", &head[..], b"{\"n\":1}{}"].concat());
+    assert_eq!(index[0], 2);
+}
+
+/// A dictionary where none belongs, none where one is needed, and those of another kind.
+#[test]
+fn dictionaries_that_do_not_fit_are_refused() {
+    let mut sections = encode(StoredCodec::Dictionary, &documents(50));
+    let magic = super::compress::ZSTD_DICTIONARY_MAGIC.to_vec();
+    for forged in [None, Some(Vec::new()), Some(vec![0; format::DICTIONARY_BYTES_READ_MAX + 1]), Some(magic)]
+    {
+        sections.dictionary = forged;
+        let error = sections.open().expect_err("refused").to_string();
+        assert!(error.contains("stored dictionary"), "{error}");
+    }
+    let mut sections = encode(StoredCodec::Zstd, &documents(50));
+    sections.dictionary = Some(vec![0]);
+    assert!(sections.open().is_err());
 }

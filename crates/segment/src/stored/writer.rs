@@ -5,7 +5,8 @@ use limber_codec::varint;
 use super::StoredCodec;
 use super::checksum::{BlockChecksums, BlockPlace, body_checksum};
 use super::compress::PartCompressor;
-use super::format::BLOCK_DOCS_MAX;
+use super::format::{BLOCK_DOCS_MAX, DICTIONARY_BYTES_READ_MAX};
+use super::heads;
 use super::reader::{RawBlock, Stored};
 use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
 use crate::{Error, Result, Sink};
@@ -33,6 +34,8 @@ pub struct StoredWriter {
     drained_bytes: u64,
     /// The open block's head, compressed.
     head: Vec<u8>,
+    /// The open block's head with columns.
+    columns: Vec<u8>,
 }
 
 /// Maximum bytes of four varints.
@@ -43,9 +46,16 @@ const CHUNK_BYTES: usize = 256 << 10;
 impl StoredWriter {
     /// Creates a writer without documents.
     pub fn new(codec: StoredCodec) -> StoredWriter {
+        StoredWriter::with_dictionary(codec, Vec::new())
+    }
+
+    /// Creates a writer without documents. The dictionary is empty unless the codec has one.
+    pub(crate) fn with_dictionary(codec: StoredCodec, dictionary: Vec<u8>) -> StoredWriter {
+        debug_assert!(codec.has_dictionary() == !dictionary.is_empty());
+        debug_assert!(dictionary.len() <= DICTIONARY_BYTES_READ_MAX);
         StoredWriter {
             codec,
-            compressor: PartCompressor::new(codec),
+            compressor: PartCompressor::new(codec, dictionary),
             lengths: Vec::new(),
             ids: Vec::new(),
             routings: Vec::new(),
@@ -59,6 +69,7 @@ impl StoredWriter {
             block_bytes: 0,
             drained_bytes: 0,
             head: Vec::new(),
+            columns: Vec::new(),
         }
     }
 
@@ -72,9 +83,14 @@ impl StoredWriter {
         self.codec
     }
 
+    /// Returns the dictionary; empty if the codec has none.
+    pub(crate) fn dictionary(&self) -> &[u8] {
+        self.compressor.dictionary()
+    }
+
     /// Returns the bytes held in memory.
     pub fn memory_bytes(&self) -> usize {
-        let kept = [&self.index, &self.checksums];
+        let kept = [&self.index, &self.checksums, &self.columns];
         let open = [&self.lengths, &self.ids, &self.routings, &self.sources, &self.head];
         let finished: usize = self.chunks.iter().map(|chunk| chunk.capacity() + size_of::<Vec<u8>>()).sum();
         open.iter().chain(&kept).map(|buffer| buffer.capacity()).sum::<usize>()
@@ -127,21 +143,32 @@ impl StoredWriter {
         if self.open_docs == 0 {
             return Ok(());
         }
-        self.lengths.append(&mut self.ids);
-        self.lengths.append(&mut self.routings);
+        let has_dictionary = self.codec.has_dictionary();
+        if has_dictionary {
+            self.columns.clear();
+            heads::encode(&self.lengths, &self.ids, &self.routings, &mut self.columns)
+                .map_err(Error::in_section("stored blocks", self.block_bytes))?;
+            self.ids.clear();
+            self.routings.clear();
+        } else {
+            self.lengths.append(&mut self.ids);
+            self.lengths.append(&mut self.routings);
+        }
+        let head = if has_dictionary { &self.columns } else { &self.lengths };
         self.head.clear();
-        self.head.extend_from_slice(self.compressor.compress(&self.lengths));
+        self.head.extend_from_slice(self.compressor.compress(head));
         let body = self.compressor.compress_sources(&self.sources);
         let mut prefix = Vec::with_capacity(PREFIX_BYTES_MAX);
-        for (len, compressed_len) in [(self.lengths.len(), self.head.len()), (self.sources.len(), body.len())]
-        {
+        for (len, compressed_len) in [(head.len(), self.head.len()), (self.sources.len(), body.len())] {
             varint::write_u64(&mut prefix, len as u64);
             varint::write_u64(&mut prefix, compressed_len as u64);
         }
         let (first_doc, doc_count) = (self.doc_count - self.open_docs, self.open_docs);
         let place = BlockPlace { codec: self.codec, first_doc, doc_count };
-        let checksums =
-            BlockChecksums { head: place.head_checksum(&[&prefix, &self.head]), body: body_checksum(body) };
+        let checksums = BlockChecksums {
+            head: place.head_checksum(&[&prefix, &self.head]),
+            body: body_checksum(if has_dictionary { &self.sources } else { body }),
+        };
         let block_len = (prefix.len() + self.head.len() + body.len()) as u64;
         append(&mut self.chunks, &[&prefix, &self.head, body]);
         self.index_block(first_doc, checksums);
@@ -160,7 +187,8 @@ impl StoredWriter {
         self.block_count += 1;
     }
 
-    /// Adds a whole block of another segment with the same codec, all of whose documents are live. Does not
+    /// Adds a whole block of another segment with the same codec and dictionary, all of whose documents are
+    /// live. Does not
     /// compare it with its checksums: a merge does that for the whole section.
     pub(crate) fn push_raw(&mut self, block: &RawBlock<'_>) -> Result<()> {
         self.end_block()?;
@@ -209,6 +237,9 @@ impl StoredWriter {
         self.end_block()?;
         self.drain(&mut section)?;
         writer.end(section);
+        if self.codec.has_dictionary() {
+            writer.put(SectionKind::StoredDictionary, NO_FIELD, self.compressor.dictionary())?;
+        }
         let mut index = vec![self.codec as u8];
         index.extend_from_slice(&self.doc_count.to_le_bytes());
         index.extend_from_slice(&self.block_count.to_le_bytes());

@@ -38,9 +38,10 @@ impl Usage {
             SectionKind::Norms => self.norms += bytes,
             SectionKind::Column | SectionKind::Shapes => self.doc_values += bytes,
             SectionKind::Points => self.points += bytes,
-            SectionKind::StoredBlocks | SectionKind::StoredIndex | SectionKind::StoredChecksums => {
-                self.stored_fields += bytes
-            }
+            SectionKind::StoredBlocks
+            | SectionKind::StoredIndex
+            | SectionKind::StoredChecksums
+            | SectionKind::StoredDictionary => self.stored_fields += bytes,
             // The list of fields and the nesting of documents belong to no field.
             SectionKind::Fields | SectionKind::Nested => {}
         }
@@ -89,9 +90,13 @@ fn add_segment(segment: &Segment, fields: &mut BTreeMap<Arc<str>, Usage>) {
     for section in segment.file_sections() {
         let path = match (paths.get(section.field as usize), section.kind) {
             (Some(path), _) => path.clone(),
-            (None, SectionKind::StoredBlocks | SectionKind::StoredIndex | SectionKind::StoredChecksums) => {
-                "_source".into()
-            }
+            (
+                None,
+                SectionKind::StoredBlocks
+                | SectionKind::StoredIndex
+                | SectionKind::StoredChecksums
+                | SectionKind::StoredDictionary,
+            ) => "_source".into(),
             (None, SectionKind::IdFilter) => "_id".into(),
             (None, _) => continue,
         };

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use limber_segment::{LiveDocs, SegmentId, SegmentView, merge_memory_bytes, merge_sorted};
+use limber_segment::{
+    LiveDocs, MergeDictionary, Segment, SegmentId, SegmentView, merge_memory_bytes, merge_sorted,
+};
 use limber_store::Charge;
 
 use super::policy::{Candidate, find_expunging_merge, find_forced_merge, find_merge};
@@ -131,7 +133,7 @@ impl Shard {
             return Ok(false);
         };
         let running = RunningMerge::begin(self, core, &views);
-        let outcome = self.merge_views(core, &claim.0, &views, is_throttled);
+        let outcome = self.merge_views(core, &claim.0, &views, is_throttled, is_needed);
         drop(running);
         if let Err(error) = &outcome {
             self.blame(&views, error);
@@ -190,12 +192,19 @@ impl Shard {
         entries: &[Arc<SegmentEntry>],
         views: &[SegmentView],
         is_throttled: bool,
+        is_forced: bool,
     ) -> limber_segment::Result<()> {
         let clock = &*self.services.environment.clock;
         let (docs, bytes) = sizes_of(views);
         let counters = &self.counters;
         let start = clock.monotonic_nanos();
-        let merged = self.write_merged(core, views, docs, is_throttled)?;
+        let donor = dictionary_donor(core);
+        // After a forced merge nothing of deleted documents is left, not even in the dictionary.
+        let dictionary = match is_forced {
+            true => MergeDictionary::New,
+            false => MergeDictionary::Known(donor.as_deref()),
+        };
+        let merged = self.write_merged(core, views, dictionary, is_throttled)?;
         let nanos = clock.monotonic_nanos().saturating_sub(start);
         counters.merge.add(1, nanos);
         counters.merge_docs.fetch_add(docs, Ordering::Relaxed);
@@ -212,10 +221,10 @@ impl Shard {
         &self,
         core: &Core,
         views: &[SegmentView],
-        live_docs: u64,
+        dictionary: MergeDictionary<'_>,
         is_throttled: bool,
     ) -> limber_segment::Result<Option<(SegmentEntry, limber_segment::DocIdMap)>> {
-        if live_docs == 0 {
+        if sizes_of(views).0 == 0 {
             return Ok(None);
         }
         let clock = &*self.services.environment.clock;
@@ -239,8 +248,9 @@ impl Shard {
             Ok(())
         };
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
+        let codec = (self.codec(), dictionary);
         let (meta, map) =
-            merge_sorted(views, &*self.directory, id, self.codec(), &self.sort(), Some(Box::new(progress)))?;
+            merge_sorted(views, &*self.directory, id, codec, &self.sort(), Some(Box::new(progress)))?;
         Ok(Some((SegmentEntry::new(self.opened_own(&meta)?, None), map)))
     }
 
@@ -280,6 +290,14 @@ impl Shard {
         core.publish_snapshot();
         Ok(())
     }
+}
+
+/// Returns the largest segment of the shard that has a dictionary for stored documents. Merges of segments
+/// that have none use it too, so that later merges can copy what they have compressed.
+fn dictionary_donor(core: &Core) -> Option<Arc<Segment>> {
+    let segments = core.segments.load();
+    let with_dictionary = segments.iter().map(|entry| &entry.segment).filter(|one| one.has_dictionary());
+    with_dictionary.max_by_key(|segment| segment.doc_count()).cloned()
 }
 
 /// Counts the documents and bytes that a merge reads.
