@@ -25,6 +25,15 @@ pub trait Collector<'s>: Debug {
     /// Starts a segment, which the next documents belong to.
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()>;
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()>;
+    /// Does the same as [`Self::collect`]. Returns whether it counts the entries of each bucket on the way, at
+    /// no cost: [`Self::take_counts`] then has their number.
+    fn collect_counted(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        self.collect(entries)?;
+        Ok(false)
+    }
+    /// Adds the numbers of entries of those batches that [`Self::collect_counted`] has counted since the last
+    /// call to `counts`, by bucket. Called before the findings are taken.
+    fn take_counts(&mut self, _counts: &mut [u64]) {}
     /// Collects every document of the segment at once, from the statistics of the segment. Returns false if
     /// that is not possible; then nothing was collected.
     fn collect_whole_segment(&mut self) -> Result<bool> {
@@ -166,6 +175,23 @@ impl<'s> Subs<'s> {
     /// See [`Collector::collect`].
     pub fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
+    }
+
+    /// See [`Collector::collect_counted`]: true if one of them counts.
+    pub fn collect_counted(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        let mut is_counted = false;
+        for (_, sub) in &mut self.list {
+            match is_counted {
+                true => sub.collect(entries)?,
+                false => is_counted = sub.collect_counted(entries)?,
+            }
+        }
+        Ok(is_counted)
+    }
+
+    /// See [`Collector::take_counts`].
+    pub fn take_counts(&mut self, counts: &mut [u64]) {
+        self.list.iter_mut().for_each(|(_, sub)| sub.take_counts(counts));
     }
 
     /// Collects all documents of the current segment, none of which is deleted, in the only bucket, with
