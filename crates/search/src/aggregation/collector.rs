@@ -25,14 +25,12 @@ pub trait Collector<'s>: Debug {
     /// Starts a segment, which the next documents belong to.
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()>;
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()>;
-    /// Does the same as [`Self::collect`]. Returns whether it counts the entries of each bucket on the way, at
-    /// no cost: [`Self::take_counts`] then has their number.
+    /// Collects, and returns whether the entries of each bucket are counted, too ([`Self::take_counts`]).
     fn collect_counted(&mut self, entries: &Entries<'_>) -> Result<bool> {
         self.collect(entries)?;
         Ok(false)
     }
-    /// Adds the numbers of entries of those batches that [`Self::collect_counted`] has counted since the last
-    /// call to `counts`, by bucket. Called before the findings are taken.
+    /// Adds what [`Self::collect_counted`] has counted since the last call to `counts`, by bucket.
     fn take_counts(&mut self, _counts: &mut [u64]) {}
     /// Collects every document of the segment at once, from the statistics of the segment. Returns false if
     /// that is not possible; then nothing was collected.
@@ -90,8 +88,7 @@ pub trait Collector<'s>: Debug {
     fn absorb(&mut self, _findings: Findings, _bucket_of: &[u32]) -> Result<()> {
         Ok(())
     }
-    /// Passes the keys of the parent's `buckets` if these are numeric; for dates they are the instants at
-    /// which the buckets start. Called before [`Collector::finish`].
+    /// Passes the keys of the parent's `buckets` if these are numbers or dates. Called before `finish`.
     fn take_keys(&mut self, _buckets: &[u32], _key_of: &dyn Fn(u32) -> i64) {}
     /// Called when everything was collected: prepares what [`Collector::order_value`] needs.
     fn settle(&mut self) -> Result<()> {
@@ -139,8 +136,7 @@ impl<'s> Collector<'s> for NoCollector {
     }
 }
 
-/// Memory of a bucket when a shard is finished, without its results: the numbers that sort it, and
-/// its index in a list.
+/// Memory of a bucket when a shard is finished, without its results: what sorts it, and its index in a list.
 const BUCKET_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Bucket>();
 
 /// The sub-aggregations of a bucket aggregation, or the top-level aggregations of a request.
@@ -179,14 +175,10 @@ impl<'s> Subs<'s> {
 
     /// See [`Collector::collect_counted`]: true if one of them counts.
     pub fn collect_counted(&mut self, entries: &Entries<'_>) -> Result<bool> {
-        let mut is_counted = false;
-        for (_, sub) in &mut self.list {
-            match is_counted {
-                true => sub.collect(entries)?,
-                false => is_counted = sub.collect_counted(entries)?,
-            }
-        }
-        Ok(is_counted)
+        self.list.iter_mut().try_fold(false, |is_counted, (_, sub)| match is_counted {
+            true => sub.collect(entries).map(|()| true),
+            false => sub.collect_counted(entries),
+        })
     }
 
     /// See [`Collector::take_counts`].

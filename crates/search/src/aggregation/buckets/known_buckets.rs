@@ -57,15 +57,15 @@ impl KnownBuckets {
             if self.width > entries.len() {
                 return Ok(None);
             }
-            let mut is_run = true;
+            let (mut is_run, mut first) = (true, None);
             let row = &mut self.slots[parent as usize * self.width..][..self.width];
-            for key_index in 0..row.len() {
-                let bucket = make(parent, key_index as u32)?.unwrap_or(REFUSED);
-                row[key_index] = bucket;
-                is_run &= bucket == row[0].wrapping_add(key_index as u32) && bucket != REFUSED;
+            for (key_index, slot) in (0..).zip(row) {
+                *slot = make(parent, key_index)?.unwrap_or(REFUSED);
+                let first = *first.get_or_insert(*slot);
+                is_run &= *slot != REFUSED && *slot == first.wrapping_add(key_index);
             }
-            if is_run && let Some(first) = row.first() {
-                self.reserved = Reserved::Run { parent, first: *first };
+            if let Some(first) = first.filter(|_| is_run) {
+                self.reserved = Reserved::Run { parent, first };
             }
         }
         Ok(match self.reserved {

@@ -77,16 +77,16 @@ pub(super) fn add_words<const N: usize>(words: &mut [[u64; N]], one: u64, values
     last_values.iter().zip(last_buckets).for_each(|(&value, &bucket)| add(0, value, bucket));
 }
 
-/// Does the same as [`add_words`] in the first lane, and widens the ranges of the buckets.
-pub(super) fn add_words_and_ranges<const N: usize>(
-    words: &mut [[u64; N]],
+/// Does the same as [`add_words`] with one lane, and widens the ranges of the buckets.
+pub(super) fn add_words_and_ranges(
+    words: &mut [u64],
     ranges: &mut [(i64, i64)],
     one: u64,
     values: &[i64],
     buckets: &[u32],
 ) {
     for (&value, &bucket) in values.iter().zip(buckets) {
-        let word = &mut words[bucket as usize][0];
+        let word = &mut words[bucket as usize];
         *word = word.wrapping_add(one.wrapping_add(value as u64));
         let range = &mut ranges[bucket as usize];
         if value < range.0 {
