@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! python3 -c "import sys, json; sys.path.insert(0, 'bench'); import column_questions as all
+//! print(json.dumps(all.MAPPING))
 //! for name, body, *_ in all.FURTHER + all.MORE_TAXIS: print(json.dumps([name, body]))" > questions.ndjson
 //! cargo run --release -p limber-search --example columns -- taxis.ndjson 3000000 questions.ndjson
 //! ```
 //!
-//! `taxis.ndjson` has documents of the track `nyc_taxis`, as `bench/columns --data` keeps them. They become
-//! segments of a million. Printed is the least processor time of all threads, in milliseconds and in
-//! nanoseconds a document.
+//! `taxis.ndjson` has documents of the track `nyc_taxis`, as `bench/columns --data` keeps them; with
+//! `all.LOGS_MAPPING` and `all.LOGS` they are those of `http_logs`. They become segments of a million. Printed
+//! is the least processor time of all threads, in milliseconds and in nanoseconds a document. The answers
+//! are written to the file that `ANSWERS` names, so that those of two builds can be compared.
 
-use std::io::BufRead;
+use std::io::{BufRead, Write};
 use std::sync::Arc;
 
 use limber_mapping::document::{self, Scratch};
@@ -37,35 +39,6 @@ fn processor_time() -> u64 {
     tasks.filter_map(of_thread).sum()
 }
 
-/// Returns the mapping of `bench/column_questions.py`.
-fn mapping() -> Arc<Mapping> {
-    let amounts = [
-        "total_amount",
-        "improvement_surcharge",
-        "tolls_amount",
-        "fare_amount",
-        "extra",
-        "trip_distance",
-        "tip_amount",
-        "mta_tax",
-    ];
-    let mut properties = serde_json::Map::new();
-    for name in amounts {
-        properties.insert(name.into(), json!({ "type": "scaled_float", "scaling_factor": 100 }));
-    }
-    for name in ["rate_code_id", "store_and_fwd_flag", "payment_type", "vendor_id"] {
-        properties.insert(name.into(), json!({ "type": "keyword" }));
-    }
-    for name in ["pickup_datetime", "dropoff_datetime"] {
-        properties.insert(name.into(), json!({ "type": "date", "format": "yyyy-MM-dd HH:mm:ss" }));
-    }
-    properties.insert("passenger_count".into(), json!({ "type": "integer" }));
-    properties.insert("pickup_location".into(), json!({ "type": "geo_point" }));
-    properties.insert("dropoff_location".into(), json!({ "type": "geo_point" }));
-    let mapping = json!({ "properties": properties });
-    Arc::new(Mapping::parse(&mapping, &MappingSettings::default()).expect("a sound mapping"))
-}
-
 /// Documents of a segment; its buffer has 1 GiB at most.
 const SEGMENT_DOCUMENTS: usize = 1_000_000;
 
@@ -90,18 +63,20 @@ fn segments(directory: &Arc<dyn Directory>, mapping: &Mapping, file: &str, count
     lines.chunks(SEGMENT_DOCUMENTS).enumerate().map(write).collect()
 }
 
-/// Returns the least processor time of a search, in nanoseconds.
-fn least(shard: &ShardSnapshot, body: &Value, rounds: usize) -> Result<u64, String> {
-    let mut least = u64::MAX;
+/// Returns the least processor time of a search, in nanoseconds, and what it answers.
+fn least(shard: &ShardSnapshot, body: &Value, rounds: usize) -> Result<(u64, Value), String> {
+    let (mut least, mut answer) = (u64::MAX, Value::Null);
     for _ in 0..rounds {
         let before = processor_time();
         let request = SearchRequest::parse(body, &UrlParameters::default()).map_err(|error| error.reason)?;
         let context = SearchContext::new(Ledger::new(4 << 30), 0);
-        limber_search::execute(std::slice::from_ref(shard), &request, &context)
+        let response = limber_search::execute(std::slice::from_ref(shard), &request, &context)
             .map_err(|error| format!("{error:?}"))?;
         least = least.min(processor_time() - before);
+        let hits: Vec<Value> = response.hits.iter().map(|hit| json!([hit.id, hit.score, hit.sort])).collect();
+        answer = json!([response.aggregations, hits]);
     }
-    Ok(least)
+    Ok((least, answer))
 }
 
 fn main() {
@@ -114,7 +89,12 @@ fn main() {
     let rounds = rest.get(1).map_or(5, |rounds| rounds.parse().expect("a number of rounds"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(folder.path()).expect("opens"));
-    let mapping = mapping();
+    let questions = std::fs::read_to_string(questions).expect("reads");
+    let (properties, questions) = questions.split_once('\n').expect("a mapping and questions");
+    let properties: Value = serde_json::from_str(properties).expect("the properties of a mapping");
+    let mapping = json!({ "properties": properties });
+    let mapping = Arc::new(Mapping::parse(&mapping, &MappingSettings::default()).expect("a sound mapping"));
+    let mut answers = std::env::var_os("ANSWERS").map(|path| std::fs::File::create(path).expect("opens"));
     let segments = segments(&directory, &mapping, file, count);
     let shard = ShardSnapshot {
         index: Arc::new(IndexRef { name: "taxis".to_owned(), uuid: "u".to_owned() }),
@@ -128,14 +108,17 @@ fn main() {
         nested: None,
         hides_documents: false,
     };
-    for line in std::fs::read_to_string(questions).expect("reads").lines() {
+    for line in questions.lines() {
         let question: Value = serde_json::from_str(line).expect("a name and a search");
         let name = question[0].as_str().expect("a name");
         if !name.contains(only) {
             continue;
         }
         match least(&shard, &question[1], rounds) {
-            Ok(nanos) => {
+            Ok((nanos, answer)) => {
+                if let Some(file) = &mut answers {
+                    writeln!(file, "{}", json!([name, answer])).expect("writes");
+                }
                 println!("{name:44} {:8.2} ms {:8.2} ns", nanos as f64 / 1e6, nanos as f64 / count as f64)
             }
             Err(error) => println!("{name:44} {error}"),

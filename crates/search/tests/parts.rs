@@ -634,3 +634,52 @@ fn sums_by_bucket_are_those_of_a_plain_loop() {
         close(&bucket["double"]["min"], least);
     }
 }
+
+/// Buckets are made for every day and number of the index before it is known which have documents.
+#[test]
+fn buckets_without_documents_are_left_out() {
+    let first = 1_420_000_000_000u64;
+    let last = first + 20 * 86_400_000;
+    let metrics = json!({ "sum": { "sum": { "field": "price" } }, "max": { "max": { "field": "long" } } });
+    let requests = [
+        json!({ "date_histogram": { "field": "at", "calendar_interval": "day", "min_doc_count": 1 } }),
+        json!({ "terms": { "field": "few", "size": 10, "include": [1, 3] } }),
+        json!({ "terms": { "field": "k", "size": 10, "order": { "_key": "asc" } } }),
+        json!({ "histogram": { "field": "long", "interval": 1e9, "min_doc_count": 1 } }),
+    ];
+    let keys: [fn(&Value) -> Value; 4] = [
+        |document| json!(document["at"].as_u64().unwrap() / 86_400_000 * 86_400_000),
+        |document| document["few"].clone(),
+        |document| document["k"].clone(),
+        |document| json!((document["long"].as_f64().unwrap() / 1e9).floor() * 1e9),
+    ];
+    for (mut request, key) in requests.into_iter().zip(keys) {
+        request["aggs"] = metrics.clone();
+        let query = json!({ "range": { "at": { "gte": first, "lt": last } } });
+        let body = json!({ "size": 0, "query": query, "aggs": { "a": request } });
+        let (found, _) = answer(&with_workers(), &INDEX.whole, &body);
+        let buckets = found["a"]["buckets"].as_array().unwrap();
+        let own = |document: &&Value| document["at"].as_u64().unwrap() < last;
+        let documents: Vec<&Value> = INDEX.documents.iter().filter(own).collect();
+        let mut count = 0;
+        for bucket in buckets {
+            let is_in = |document: &&&Value| match (key(document).as_f64(), bucket["key"].as_f64()) {
+                (Some(left), Some(right)) => left == right,
+                _ => key(document) == bucket["key"],
+            };
+            let inside: Vec<&&Value> = documents.iter().filter(is_in).collect();
+            assert!(!inside.is_empty());
+            assert_eq!(bucket["doc_count"], inside.len());
+            let sum: f64 = inside.iter().map(|document| document["price"].as_f64().unwrap()).sum();
+            assert!((bucket["sum"]["value"].as_f64().unwrap() - sum).abs() < 0.01 * inside.len() as f64);
+            let max = inside.iter().map(|document| document["long"].as_i64().unwrap()).max().unwrap();
+            assert_eq!(bucket["max"]["value"].as_f64(), Some(max as f64));
+            count += inside.len();
+        }
+        let all = match body["aggs"]["a"]["terms"]["field"] == "few" {
+            true => documents.iter().filter(|document| document["few"] == 1 || document["few"] == 3).count(),
+            false => documents.len(),
+        };
+        assert_eq!(count, all, "{body}");
+    }
+}

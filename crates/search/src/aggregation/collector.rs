@@ -25,6 +25,13 @@ pub trait Collector<'s>: Debug {
     /// Starts a segment, which the next documents belong to.
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()>;
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()>;
+    /// Collects, and returns whether the entries of each bucket are counted, too ([`Self::take_counts`]).
+    fn collect_counted(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        self.collect(entries)?;
+        Ok(false)
+    }
+    /// Adds what [`Self::collect_counted`] has counted since the last call to `counts`, by bucket.
+    fn take_counts(&mut self, _counts: &mut [u64]) {}
     /// Collects every document of the segment at once, from the statistics of the segment. Returns false if
     /// that is not possible; then nothing was collected.
     fn collect_whole_segment(&mut self) -> Result<bool> {
@@ -81,8 +88,7 @@ pub trait Collector<'s>: Debug {
     fn absorb(&mut self, _findings: Findings, _bucket_of: &[u32]) -> Result<()> {
         Ok(())
     }
-    /// Passes the keys of the parent's `buckets` if these are numeric; for dates they are the instants at
-    /// which the buckets start. Called before [`Collector::finish`].
+    /// Passes the keys of the parent's `buckets` if these are numbers or dates. Called before `finish`.
     fn take_keys(&mut self, _buckets: &[u32], _key_of: &dyn Fn(u32) -> i64) {}
     /// Called when everything was collected: prepares what [`Collector::order_value`] needs.
     fn settle(&mut self) -> Result<()> {
@@ -130,8 +136,7 @@ impl<'s> Collector<'s> for NoCollector {
     }
 }
 
-/// Memory of a bucket when a shard is finished, without its results: the numbers that sort it, and
-/// its index in a list.
+/// Memory of a bucket when a shard is finished, without its results: what sorts it, and its index in a list.
 const BUCKET_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Bucket>();
 
 /// The sub-aggregations of a bucket aggregation, or the top-level aggregations of a request.
@@ -166,6 +171,19 @@ impl<'s> Subs<'s> {
     /// See [`Collector::collect`].
     pub fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
+    }
+
+    /// See [`Collector::collect_counted`]: true if one of them counts.
+    pub fn collect_counted(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        self.list.iter_mut().try_fold(false, |is_counted, (_, sub)| match is_counted {
+            true => sub.collect(entries).map(|()| true),
+            false => sub.collect_counted(entries),
+        })
+    }
+
+    /// See [`Collector::take_counts`].
+    pub fn take_counts(&mut self, counts: &mut [u64]) {
+        self.list.iter_mut().for_each(|(_, sub)| sub.take_counts(counts));
     }
 
     /// Collects all documents of the current segment, none of which is deleted, in the only bucket, with

@@ -61,6 +61,11 @@ impl ComputedTermReader<'_> {
         Ok(())
     }
 
+    /// Returns the index of the key among the strings that were read last, of a document that was read last.
+    pub fn term_index(&self, at: usize) -> usize {
+        self.of_docs.get(at).map_or(usize::MAX, |index| *index as usize)
+    }
+
     /// Returns the key of a document that was read last, by its index.
     pub fn key(&self, at: usize) -> Option<&Arc<[u8]>> {
         self.terms.get(*self.of_docs.get(at)? as usize)

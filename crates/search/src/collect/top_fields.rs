@@ -72,6 +72,7 @@ impl TopFields {
                 _ => None,
             },
             after: self.after.clone(),
+            beyond: Vec::new(),
         });
         let readers =
             self.sorts.iter().map(|sort| KeyReader::open(sort, segment, base)).collect::<Result<Vec<_>>>()?;
@@ -299,6 +300,7 @@ impl SegmentTop<'_> {
             reader.read(docs, scores, out)?;
         }
         if let Some(made) = &mut self.made {
+            made.begin_batch();
             for (at, doc) in docs.iter().enumerate() {
                 if made.is_beyond(&self.readers[0], self.columns[0][at], self.count_max) {
                     continue;

@@ -226,6 +226,7 @@ impl<'s> DateHistogramCollector<'s> {
         let dates = DateBuckets::new(shape.rounding.clone(), range, shard.doc_count());
         let mut buckets = KeyedBuckets::new(BucketTable::default(), subs, budget);
         buckets.begin_key_indexes(dates.key_index_count());
+        buckets.reserve_buckets();
         Ok(DateHistogramCollector {
             shape,
             source,
@@ -396,7 +397,7 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.buckets.subs.end_segment()
+        self.buckets.end_segment()
     }
 
     fn can_split(&self) -> bool {

@@ -203,7 +203,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.buckets.subs.end_segment()
+        self.buckets.end_segment()
     }
 
     fn can_split(&self) -> bool {

@@ -79,6 +79,9 @@ impl<'s> HistogramCollector<'s> {
         let (known, width) = Slots::of(stored, range);
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
         buckets.begin_key_indexes(width);
+        if matches!(known, Slots::Numbers(_)) {
+            buckets.reserve_buckets();
+        }
         let (doubles, slots, numbers) = (Vec::new(), Vec::new(), Vec::new());
         Ok(HistogramCollector { request, source, reader, buckets, doubles, known, slots, numbers, budget })
     }
@@ -185,7 +188,7 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.buckets.subs.end_segment()
+        self.buckets.end_segment()
     }
 
     fn can_split(&self) -> bool {

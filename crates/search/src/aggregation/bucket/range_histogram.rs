@@ -194,7 +194,7 @@ impl<'s> Collector<'s> for RangeHistogramCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.buckets.subs.end_segment()
+        self.buckets.end_segment()
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

@@ -159,7 +159,7 @@ impl<'s> Collector<'s> for TimeSeriesCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.buckets.subs.end_segment()
+        self.buckets.end_segment()
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {

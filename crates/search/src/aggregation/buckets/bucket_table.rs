@@ -26,6 +26,8 @@ pub struct BucketTable {
     parents: Vec<u32>,
     keys: Vec<i64>,
     pub counts: Vec<u64>,
+    /// Whether buckets without documents are left out of lists of buckets.
+    pub omits_empty: bool,
     dense: Option<Dense>,
     hashed: HashTable<u32>,
     hasher: FixedState,
@@ -89,6 +91,7 @@ impl BucketTable {
         mut key_of: impl FnMut(i64) -> Result<i64>,
         budget: &Budget,
     ) -> Result<Vec<u32>> {
+        self.omits_empty |= other.omits_empty;
         let mut buckets = Vec::with_capacity(other.len());
         for ((&parent, &key), count) in other.parents.iter().zip(&other.keys).zip(&other.counts) {
             let bucket = self.bucket(parent_of[parent as usize], key_of(key)?, budget)?;
@@ -104,7 +107,7 @@ impl BucketTable {
         mut key_of: impl FnMut(i64) -> Result<i64>,
         budget: &Budget,
     ) -> Result<BucketTable> {
-        let mut table = BucketTable::default();
+        let mut table = BucketTable { omits_empty: self.omits_empty, ..BucketTable::default() };
         for (&parent, &key) in self.parents.iter().zip(&self.keys) {
             table.bucket(parent, key_of(key)?, budget)?;
         }
@@ -173,8 +176,9 @@ impl BucketTable {
 
     /// Returns the buckets of each of `parents`, in order of creation.
     pub fn by_parent(&self, parents: &[u32]) -> Vec<Vec<u32>> {
+        let is_shown = |bucket: usize| !self.omits_empty || self.counts[bucket] > 0;
         if let [parent] = parents {
-            let own = |bucket: &u32| self.parents[*bucket as usize] == *parent;
+            let own = |bucket: &u32| self.parents[*bucket as usize] == *parent && is_shown(*bucket as usize);
             return vec![(0..self.len() as u32).filter(own).collect()];
         }
         let most = parents.iter().copied().max().map_or(0, |most| most as usize + 1);
@@ -186,6 +190,7 @@ impl BucketTable {
         for (bucket, &parent) in self.parents.iter().enumerate() {
             if let Some(&place) = places.get(parent as usize)
                 && place != u32::MAX
+                && is_shown(bucket)
             {
                 lists[place as usize].push(bucket as u32);
             }

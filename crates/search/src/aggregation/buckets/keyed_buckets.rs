@@ -16,6 +16,8 @@ pub struct KeyedBuckets<'s> {
     pub subs: Subs<'s>,
     has_subs: bool,
     known: KnownBuckets,
+    /// Whether buckets are made before they are needed.
+    reserves: bool,
     window: Window,
     /// Key indexes of the current batch, counted from the start of the window.
     key_indexes: Vec<u32>,
@@ -67,7 +69,8 @@ impl<'s> KeyedBuckets<'s> {
         let has_subs = !subs.is_empty();
         let (known, emitted) = (KnownBuckets::default(), Emitted::default());
         let (window, key_indexes, starts) = (Window::Met(0, 0), Vec::new(), Vec::new());
-        KeyedBuckets { table, subs, has_subs, known, window, key_indexes, emitted, starts, budget }
+        let reserves = false;
+        KeyedBuckets { table, subs, has_subs, known, reserves, window, key_indexes, emitted, starts, budget }
     }
 
     /// Returns the buckets of each of `parents` with the keys that `keys_of` makes of a key in the table.
@@ -94,6 +97,12 @@ impl<'s> KeyedBuckets<'s> {
         self.known.begin(width);
     }
 
+    /// Lets the buckets of all key indexes be made at once where there are few of them, so that a bucket is
+    /// computed from the key index instead of looked up. Empty buckets are left out of the findings.
+    pub fn reserve_buckets(&mut self) {
+        self.reserves = true;
+    }
+
     /// Whether [`Self::collect_key_indexes`] can collect a batch.
     pub fn takes_key_indexes(&mut self, entries: &Entries<'_>) -> Result<bool> {
         // A window has key indexes of its own.
@@ -115,15 +124,30 @@ impl<'s> KeyedBuckets<'s> {
         entries: &Entries<'_>,
         mut make: impl FnMut(&mut BucketTable, u32, u32) -> Result<Option<u32>>,
     ) -> Result<()> {
-        let (known, table) = (&mut self.known, &mut self.table);
+        let (known, table, reserves) = (&mut self.known, &mut self.table, self.reserves);
+        table.omits_empty |= reserves;
         let fill = |buckets: &mut Vec<u32>| {
-            known.look_up(key_indexes, positions, entries, buckets, |parent, key_index| {
-                make(table, parent, key_index)
-            })
+            let mut make = |parent, key_index| make(table, parent, key_index);
+            if reserves && let Some(first) = known.reserve(entries, &mut make)? {
+                buckets.extend(key_indexes.iter().map(|key_index| key_index + first));
+                return Ok(false);
+            }
+            known.look_up(key_indexes, positions, entries, buckets, make)
         };
         self.emitted.fill(positions, fill, REFUSED)?;
-        self.table.count(self.emitted.buckets());
-        self.hand_on(entries)
+        let is_counted =
+            self.has_subs && self.subs.collect_counted(&self.emitted.batch(entries, self.table.len())?)?;
+        if !is_counted {
+            self.table.count(self.emitted.buckets());
+        }
+        Ok(())
+    }
+
+    /// Ends a segment.
+    pub fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()?;
+        self.subs.take_counts(&mut self.table.counts);
+        Ok(())
     }
 
     /// Collects documents that have at most one key each, if all keys so far are close together; otherwise

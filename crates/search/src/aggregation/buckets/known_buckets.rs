@@ -13,9 +13,21 @@ pub const REFUSED: u32 = u32::MAX - 1;
 /// Largest number of slots, which take 8 MiB.
 const SLOTS_MAX: usize = 1 << 21;
 
+/// The buckets of a parent whose key indexes were all given buckets at once.
+#[derive(Debug, Clone, Copy, Default)]
+enum Reserved {
+    #[default]
+    Untried,
+    /// The bucket of key index `i` of this parent is `first + i`.
+    Run { parent: u32, first: u32 },
+    /// The buckets are in no order, or there are none.
+    Unordered,
+}
+
 /// The buckets that have occurred so far: a row of slots for each parent.
 #[derive(Debug, Default)]
 pub struct KnownBuckets {
+    reserved: Reserved,
     /// The number of key indexes; 0 if there are none or too many.
     width: usize,
     slots: Vec<u32>,
@@ -28,6 +40,38 @@ impl KnownBuckets {
     pub fn begin(&mut self, width: usize) {
         self.width = if width <= SLOTS_MAX { width } else { 0 };
         self.slots.clear();
+        self.reserved = Reserved::Untried;
+    }
+
+    /// Makes buckets for all key indexes of the batch's only parent, if there are at most as many as entries.
+    /// Returns the bucket of key index 0 if those of the others follow it in order. `make` as in
+    /// [`Self::look_up`].
+    pub fn reserve(
+        &mut self,
+        entries: &Entries<'_>,
+        mut make: impl FnMut(u32, u32) -> Result<Option<u32>>,
+    ) -> Result<Option<u32>> {
+        let Some(parent) = entries.only_bucket() else { return Ok(None) };
+        if matches!(self.reserved, Reserved::Untried) {
+            self.reserved = Reserved::Unordered;
+            if self.width > entries.len() {
+                return Ok(None);
+            }
+            let (mut is_run, mut first) = (true, None);
+            let row = &mut self.slots[parent as usize * self.width..][..self.width];
+            for (key_index, slot) in (0..).zip(row) {
+                *slot = make(parent, key_index)?.unwrap_or(REFUSED);
+                let first = *first.get_or_insert(*slot);
+                is_run &= *slot != REFUSED && *slot == first.wrapping_add(key_index);
+            }
+            if let Some(first) = first.filter(|_| is_run) {
+                self.reserved = Reserved::Run { parent, first };
+            }
+        }
+        Ok(match self.reserved {
+            Reserved::Run { parent: known, first } if known == parent => Some(first),
+            _ => None,
+        })
     }
 
     /// Makes rows for the parents of a batch. Returns false if there would be too many slots.

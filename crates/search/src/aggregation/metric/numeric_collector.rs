@@ -14,6 +14,7 @@ use super::super::collector::Collector;
 use super::super::findings::Findings;
 use super::super::source::{ComputedTerms, NumberReader, OrdinalReader, Source};
 use super::super::values::kahan::KahanSum;
+use super::doubles::Doubles;
 use super::exact_stats::{ExactStats, Wanted};
 use super::numeric::{Metric, MetricKind, MetricState};
 use crate::error::Result;
@@ -54,20 +55,6 @@ pub struct MetricFindings {
     doubles: Doubles,
 }
 
-/// Statistics in doubles by bucket, and the counts of values that are only counted.
-#[derive(Debug, Default)]
-struct Doubles {
-    counts: Vec<u64>,
-    sums: Vec<KahanSum>,
-    squares: Vec<KahanSum>,
-    ranges: Vec<(f64, f64)>,
-    /// The values of the current batch.
-    values: Vec<f64>,
-}
-
-/// Bytes of one bucket's state in the largest metric.
-const BUCKET_BYTES: u64 = 56;
-
 /// Upper bound of the sums of stored numbers.
 const EXACT_SUM_MAX: u128 = 1 << 62;
 
@@ -80,73 +67,6 @@ const LANES_FROM: usize = 512;
 
 /// The number of values that are added between two checks for cancellation.
 const CHECKED_VALUES: u64 = 1 << 20;
-
-impl Doubles {
-    fn grow(&mut self, bucket_count: usize, wanted: Wanted, budget: &Budget) -> Result<()> {
-        if bucket_count <= self.counts.len() {
-            return Ok(());
-        }
-        budget.spend((bucket_count - self.counts.len()) as u64 * BUCKET_BYTES)?;
-        self.counts.resize(bucket_count, 0);
-        if wanted.sum {
-            self.sums.resize(bucket_count, KahanSum::default());
-        }
-        if wanted.squares {
-            self.squares.resize(bucket_count, KahanSum::default());
-        }
-        if wanted.range {
-            self.ranges.resize(bucket_count, (f64::INFINITY, f64::NEG_INFINITY));
-        }
-        Ok(())
-    }
-
-    /// Adds the values of the batch to one bucket.
-    fn add_all(&mut self, bucket: usize) {
-        self.counts[bucket] += self.values.len() as u64;
-        if let Some(sum) = self.sums.get_mut(bucket) {
-            sum.add_all(&self.values);
-        }
-        if let Some((least, most)) = self.ranges.get_mut(bucket) {
-            *least = self.values.iter().copied().fold(*least, f64::min);
-            *most = self.values.iter().copied().fold(*most, f64::max);
-        }
-        if let Some(squares) = self.squares.get_mut(bucket) {
-            self.values.iter_mut().for_each(|value| *value *= *value);
-            squares.add_all(&self.values);
-        }
-    }
-
-    /// Adds the buckets of `other`, whose bucket `b` is `bucket_of[b]` here.
-    fn absorb(&mut self, other: &Doubles, bucket_of: &[u32]) {
-        for (bucket, &own) in bucket_of.iter().enumerate().take(other.counts.len()) {
-            let own = own as usize;
-            self.counts[own] += other.counts[bucket];
-            if let Some(sum) = self.sums.get_mut(own) {
-                sum.add_sum(&other.sums[bucket]);
-            }
-            if let Some(squares) = self.squares.get_mut(own) {
-                squares.add_sum(&other.squares[bucket]);
-            }
-            if let Some(range) = self.ranges.get_mut(own) {
-                *range = (range.0.min(other.ranges[bucket].0), range.1.max(other.ranges[bucket].1));
-            }
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, bucket: usize, value: f64) {
-        self.counts[bucket] += 1;
-        if let Some(sum) = self.sums.get_mut(bucket) {
-            sum.add(value);
-        }
-        if let Some(range) = self.ranges.get_mut(bucket) {
-            *range = (range.0.min(value), range.1.max(value));
-        }
-        if let Some(squares) = self.squares.get_mut(bucket) {
-            squares.add(value * value);
-        }
-    }
-}
 
 impl<'s> MetricCollector<'s> {
     pub(crate) fn new(
@@ -172,7 +92,7 @@ impl<'s> MetricCollector<'s> {
             sigma: metric.sigma,
             source,
             reader,
-            exact: ExactStats::new(wanted_of(metric.kind)),
+            exact: ExactStats::new(wanted_of(metric.kind, source.is_column())),
             is_exact: false,
             exact_bound: 0,
             doubles: Doubles::default(),
@@ -195,7 +115,9 @@ impl<'s> MetricCollector<'s> {
         let Reader::Numbers(reader) = &self.reader else { return Ok(false) };
         // Minimum and maximum need no sum: stored numbers have the same order as their values.
         if !self.exact.wanted().sum {
-            return Ok(true);
+            let ends = reader.column().into_iter().flat_map(|column| [column.min(), column.max()]);
+            let mut ends = ends.chain([reader.missing()]).flatten();
+            return Ok(self.exact.wanted().count || ends.all(|end| !matches!(end, i64::MIN | i64::MAX)));
         }
         let Some(column) = reader.column().filter(|_| self.source.is_linear()) else { return Ok(false) };
         let resolution = self.source.resolution();
@@ -245,7 +167,8 @@ impl<'s> MetricCollector<'s> {
     /// Converts the statistics of stored numbers of a bucket to those of the values.
     fn exact_state(&self, bucket: usize) -> MetricState {
         let (stored, squares) = self.exact.get(bucket);
-        let Wanted { sum, range, .. } = self.exact.wanted();
+        let Wanted { sum, .. } = self.exact.wanted();
+        let range = self.exact.wanted().range();
         let mut state = MetricState { count: stored.count, ..MetricState::default() };
         if stored.count == 0 {
             return state;
@@ -283,36 +206,38 @@ impl<'s> MetricCollector<'s> {
         state
     }
 
-    /// Collects a batch of stored numbers.
-    fn collect_exact(&mut self, entries: &Entries<'_>) -> Result<()> {
+    /// Collects a batch of stored numbers. Returns whether its entries are counted.
+    fn collect_exact(&mut self, entries: &Entries<'_>, counts: bool) -> Result<bool> {
         self.grow_exact(entries.bucket_count)?;
-        let Reader::Numbers(reader) = &mut self.reader else { return Ok(()) };
+        let Reader::Numbers(reader) = &mut self.reader else { return Ok(false) };
         let exact = &mut self.exact;
         if let Some(bucket) = entries.only_bucket() {
             match (reader.run(entries.docs), reader.column()) {
                 (Some(run), Some(column)) => add_run(exact, bucket as usize, column, run)?,
                 _ => exact.add_all(bucket as usize, reader.load(entries.docs)?.values),
             }
-            return Ok(());
+            return Ok(false);
         }
         let stored = reader.load(entries.docs)?;
         match (stored.positions, entries.positions, entries.buckets) {
-            (None, None, Some(buckets)) => {
-                exact.add_each(stored.values, buckets);
-                Ok(())
+            (None, None, Some(buckets)) if counts && exact.wanted().count => {
+                exact.add_each_counted(stored.values, buckets);
+                return Ok(true);
             }
-            _ => stored.join(entries, &mut self.starts, |_, bucket, value| exact.add_one(bucket, value)),
+            (None, None, Some(buckets)) => exact.add_each(stored.values, buckets),
+            _ => stored.join(entries, &mut self.starts, |_, bucket, value| exact.add_one(bucket, value))?,
         }
+        Ok(false)
     }
 }
 
-fn wanted_of(kind: MetricKind) -> Wanted {
+/// Returns what a metric needs. `is_column`: the extremes of the values are known in advance.
+fn wanted_of(kind: MetricKind, is_column: bool) -> Wanted {
     use MetricKind::{Avg, ExtendedStats, Max, Min, Stats, Sum};
-    Wanted {
-        sum: matches!(kind, Avg | Sum | Stats | ExtendedStats),
-        range: matches!(kind, Min | Max | Stats | ExtendedStats),
-        squares: kind == ExtendedStats,
-    }
+    let sum = matches!(kind, Avg | Sum | Stats | ExtendedStats);
+    let min = matches!(kind, Min | Stats | ExtendedStats);
+    let max = matches!(kind, Max | Stats | ExtendedStats);
+    Wanted { count: sum || !(min || max) || !is_column, sum, min, max, squares: kind == ExtendedStats }
 }
 
 /// Adds a run of a column to a bucket.
@@ -322,12 +247,12 @@ fn add_run(
     column: &NumberColumn<'_>,
     values: std::ops::Range<u64>,
 ) -> Result<()> {
-    let Wanted { sum, range, squares } = exact.wanted();
+    let Wanted { sum, squares, .. } = exact.wanted();
     let moments = match sum {
         true => column.moments(values.clone(), squares)?,
         false => Moments { count: values.end - values.start, ..Moments::default() },
     };
-    let extremes = if range { column.extremes(values)? } else { None };
+    let extremes = if exact.wanted().range() { column.extremes(values)? } else { None };
     exact.add_known(bucket, &moments, extremes);
     Ok(())
 }
@@ -350,7 +275,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
             reader.set_scores(entries.scores);
         }
         if self.is_exact {
-            return self.collect_exact(entries);
+            return self.collect_exact(entries, false).map(drop);
         }
         self.doubles.grow(entries.bucket_count, self.exact.wanted(), self.budget)?;
         let (doubles, starts) = (&mut self.doubles, &mut self.starts);
@@ -399,6 +324,19 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         Ok(())
     }
 
+    fn collect_counted(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        if let (Reader::Numbers(reader), true) = (&mut self.reader, self.is_exact) {
+            reader.set_scores(entries.scores);
+            return self.collect_exact(entries, true);
+        }
+        self.collect(entries)?;
+        Ok(false)
+    }
+
+    fn take_counts(&mut self, counts: &mut [u64]) {
+        self.exact.take_counts(counts);
+    }
+
     fn collect_whole_segment(&mut self) -> Result<bool> {
         let (value_count, is_all) = match &self.reader {
             Reader::Numbers(reader) => {
@@ -427,7 +365,8 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
             return Ok(true);
         };
         let Some(column) = reader.column().copied() else { return Ok(true) };
-        let Wanted { sum, range, squares } = self.exact.wanted();
+        let Wanted { sum, squares, .. } = self.exact.wanted();
+        let range = self.exact.wanted().range();
         let resolution = self.source.resolution();
         // The sum of rounded dates is not the rounded sum of the stored ones.
         if sum && !(self.is_exact && resolution.per_milli() == 1) {
@@ -463,7 +402,8 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
 
     fn take_findings(&mut self) -> Result<Findings> {
         self.exact.settle();
-        let exact = std::mem::replace(&mut self.exact, ExactStats::new(wanted_of(self.kind)));
+        let empty = ExactStats::new(self.exact.wanted());
+        let exact = std::mem::replace(&mut self.exact, empty);
         let (exact_bound, doubles) = (self.exact_bound, std::mem::take(&mut self.doubles));
         Ok(Findings::Metric(Box::new(MetricFindings { exact, exact_bound, doubles })))
     }

@@ -142,7 +142,7 @@ impl<'s> NumberReader<'s> {
                 Some(numbers) => {
                     self.filled.clear();
                     self.filled.extend(numbers.iter().map(|number| source.gives.stored(*number)));
-                    Ok(Values { values: &self.filled, positions: None })
+                    Ok(Values { values: &self.filled, positions: self.block_positions() })
                 }
                 None => self.load_scripted(source, segment, docs),
             };
@@ -186,7 +186,7 @@ impl NumberReader<'_> {
                 if source.gives == Gives::Whole {
                     out.iter_mut().for_each(|number| *number = (*number as i64) as f64);
                 }
-                return Ok(None);
+                return Ok(self.block_positions());
             }
             if let Some(segment) = self.segment {
                 let values = self.load_scripted(source, segment, docs)?;
@@ -199,14 +199,39 @@ impl NumberReader<'_> {
         Ok(values.positions)
     }
 
-    /// Runs a script that needs no field's value on a whole block of documents, if that is possible.
+    /// Runs a script on a whole block of documents, if that is possible. It returns one number for each
+    /// document, or for each that has a value if the script gets a field's values:
+    /// [`Self::block_positions`].
     fn run_block(&mut self, docs: &[DocId]) -> Result<Option<Vec<f64>>> {
-        let has_field = self.source.script.as_ref().is_some_and(|source| source.field.is_some());
-        let Some(script) = self.script.as_mut().filter(|_| !has_field && self.scores.is_empty()) else {
+        let Some(source) = &self.source.script else { return Ok(None) };
+        let Some(script) = self.script.as_mut().filter(|_| self.scores.is_empty()) else {
             return Ok(None);
         };
         let mut numbers = Vec::new();
-        Ok(script.block(docs, &mut numbers).then_some(numbers))
+        let Some(field) = &source.field else {
+            self.batch.reset(true);
+            return Ok(script.block(docs, &mut numbers).then_some(numbers));
+        };
+        let Some(column) = self.segment.map(|segment| segment.numbers(&field.path)).transpose()?.flatten()
+        else {
+            return Ok(None);
+        };
+        column.gather(docs, &mut self.batch)?;
+        let Batch { values, positions, .. } = &self.batch;
+        if self.batch.is_aligned() {
+            return Ok(script.block_of_values(docs, field, values, &mut numbers).then_some(numbers));
+        }
+        // Only documents that have one value, and no replacement for those without.
+        if self.missing.is_some() || !positions.is_sorted_by(|left, right| left < right) {
+            return Ok(None);
+        }
+        let owners: Vec<DocId> = positions.iter().map(|position| docs[*position as usize]).collect();
+        Ok(script.block_of_values(&owners, field, values, &mut numbers).then_some(numbers))
+    }
+
+    /// Returns the positions of the documents of the block that was run last, as [`Values`] has them.
+    fn block_positions(&self) -> Option<&[u32]> {
+        (!self.batch.is_aligned()).then_some(self.batch.positions.as_slice())
     }
 
     /// Runs a script on `docs`, which returns one number, a list of numbers, or nothing.
@@ -231,22 +256,6 @@ impl NumberReader<'_> {
             return Ok(Values { values, positions: Some(positions) });
         };
         let column = segment.numbers(&field.path)?;
-        if let Some(column) = &column {
-            column.gather(docs, &mut self.batch)?;
-            let Batch { values: own, positions: places, .. } = &self.batch;
-            let is_aligned = self.batch.is_aligned();
-            // Documents that have one value, and no replacement for those without.
-            let is_single = is_aligned || (self.missing.is_none() && places.is_sorted_by(|a, b| a < b));
-            let owners: Vec<DocId> = places.iter().map(|place| docs[*place as usize]).collect();
-            let owners = if is_aligned { docs } else { &owners };
-            if is_single && script.block_of_values(owners, field, own, &mut numbers) {
-                values.extend(numbers.iter().map(stored_of));
-                positions.extend_from_slice(places);
-                let positions = (!is_aligned).then_some(positions.as_slice());
-                return Ok(Values { values, positions });
-            }
-            numbers.clear();
-        }
         let mut stored = Vec::new();
         for (position, doc) in docs.iter().enumerate() {
             if let Some(column) = &column {

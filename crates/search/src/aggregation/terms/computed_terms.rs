@@ -56,7 +56,7 @@ impl<'s> Collector<'s> for ComputedTermsCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.buckets.subs.end_segment()
+        self.buckets.end_segment()
     }
 
     fn can_split(&self) -> bool {

@@ -94,6 +94,10 @@ impl<'s> KeywordTerms<'s> {
         let filter = &bound.filter;
         let missing = source.missing_term()?;
         let is_breadth_first = is_alone && can_defer(request, source, &subs, shard)?;
+        let mut buckets = KeyedBuckets::new(BucketTable::default(), subs, budget);
+        if request.min_doc_count > 0 {
+            buckets.reserve_buckets();
+        }
         Ok(KeywordTerms {
             request,
             filter,
@@ -102,7 +106,7 @@ impl<'s> KeywordTerms<'s> {
             segment: None,
             ordinal_count: 0,
             numbers: TermNumbers::new(filter, source, missing, budget),
-            buckets: KeyedBuckets::new(BucketTable::default(), subs, budget),
+            buckets,
             keyed_by: None,
             ordinal_counts: Vec::new(),
             is_whole: false,
@@ -389,7 +393,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.flush_counts()?;
-        if self.is_breadth_first { Ok(()) } else { self.buckets.subs.end_segment() }
+        if self.is_breadth_first { Ok(()) } else { self.buckets.end_segment() }
     }
 
     fn can_split(&self) -> bool {

@@ -79,6 +79,9 @@ impl<'s> NumberTerms<'s> {
         let dense = range.or(Some((0, SMALL_MAX)));
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(dense, budget)?, subs, budget);
         buckets.begin_key_indexes(key_indexes.width);
+        if request.min_doc_count > 0 {
+            buckets.reserve_buckets();
+        }
         let sorted = SortedNumbers::default();
         Ok(NumberTerms {
             request,
@@ -181,7 +184,7 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.buckets.subs.end_segment()
+        self.buckets.end_segment()
     }
 
     fn can_split(&self) -> bool {

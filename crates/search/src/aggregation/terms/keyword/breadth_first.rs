@@ -129,7 +129,7 @@ impl KeywordTerms<'_> {
                 Collector::collect(self, &Entries::of(&docs))?;
             }
             if Some(place) != current {
-                self.buckets.subs.end_segment()?;
+                self.buckets.end_segment()?;
             }
         }
         Ok(())
