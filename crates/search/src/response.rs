@@ -333,14 +333,13 @@ impl SearchHit {
             work::check_growth(out.len(), out.capacity(), source.len())?;
             out.extend_from_slice(source);
         }
-        if let Some(ignored) = &self.ignored_field_values {
-            member(out, "ignored_field_values", ignored);
-        }
-        if let Some(fields) = &self.fields {
-            member(out, "fields", fields);
-        }
-        if let Some(highlight) = &self.highlight {
-            member(out, "highlight", highlight);
+        let shown = [
+            ("ignored_field_values", &self.ignored_field_values),
+            ("fields", &self.fields),
+            ("highlight", &self.highlight),
+        ];
+        for (name, value) in shown {
+            value.iter().for_each(|value| member(out, name, value));
         }
         if let Some(sort) = &self.sort {
             member(out, "sort", sort);

@@ -171,7 +171,13 @@ impl Narrowing {
     }
 }
 
-/// Adds the capabilities of an index's fields. `present`: the fields that have values, if others are left out.
+/// Whether a field is shown. `present`: the fields that have values, if others are left out.
+fn is_shown(field: &Field, present: Option<&PresentFields>) -> bool {
+    let is_computed = field.runtime.is_some() || field.constant().is_some();
+    is_computed || present.is_none_or(|present| present.contains(&*field.path))
+}
+
+/// Adds the capabilities of an index's fields.
 fn collect(
     found: &mut Capabilities,
     index: &str,
@@ -219,12 +225,8 @@ fn collect(
         .filter(|field| &*field.path != TSID || !mapping.has_series())
         .filter(|field| mapping.field(&field.path).is_some_and(|shown| Arc::ptr_eq(&shown, field)));
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
-    let has_values = |field: &Field| {
-        let is_computed = field.runtime.is_some() || field.constant().is_some();
-        is_computed || present.is_none_or(|present| present.contains(&*field.path))
-    };
     for (name, field) in named.chain(mapping.aliases()) {
-        if !has_values(field) || !narrowing.takes(mapping, name, field.family_name()) {
+        if !is_shown(field, present) || !narrowing.takes(mapping, name, field.family_name()) {
             continue;
         }
         if wanted(name) {
