@@ -212,12 +212,11 @@ fn collect(
         }
     };
     for (name, searchable, aggregatable) in METADATA_FIELDS {
-        let has_values = *name == "_index" || present.is_none_or(|present| !present.is_empty());
-        if has_values && wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
+        let has_documents = || *name == "_index" || present.is_none_or(|present| !present.is_empty());
+        if has_documents() && wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
             add(name, name, true, *searchable, *aggregatable);
         }
     }
-    let mapped = mapping.fields()[reserved::COUNT..].iter();
     if mapping.has_series() && wanted(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID) {
         add(TSID, TSID, true, false, true);
     }
