@@ -220,7 +220,8 @@ fn collect(
     if mapping.has_series() && wanted(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID) {
         add(TSID, TSID, true, false, true);
     }
-    let shown = mapped
+    let shown = mapping.fields()[reserved::COUNT..]
+        .iter()
         .filter(|field| &*field.path != TSID || !mapping.has_series())
         .filter(|field| mapping.field(&field.path).is_some_and(|shown| Arc::ptr_eq(&shown, field)));
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
