@@ -243,8 +243,7 @@ fn collect(
                 if is_nested && narrowing.without_nested {
                     continue;
                 }
-                let kind = if is_nested { "nested" } else { "object" };
-                add(parent, kind, false, false, false);
+                add(parent, if is_nested { "nested" } else { "object" }, false, false, false);
             }
         }
     }
