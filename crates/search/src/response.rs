@@ -290,6 +290,18 @@ impl SearchHit {
         tree(&text)
     }
 
+    /// Appends what it shows of its fields.
+    fn write_fields(&self, out: &mut Vec<u8>) {
+        let shown = [
+            ("ignored_field_values", &self.ignored_field_values),
+            ("fields", &self.fields),
+            ("highlight", &self.highlight),
+        ];
+        for (name, value) in shown {
+            value.iter().for_each(|value| member(out, name, value));
+        }
+    }
+
     /// Appends the hit as JSON.
     ///
     /// # Errors
@@ -333,15 +345,7 @@ impl SearchHit {
             work::check_growth(out.len(), out.capacity(), source.len())?;
             out.extend_from_slice(source);
         }
-        if let Some(ignored) = &self.ignored_field_values {
-            member(out, "ignored_field_values", ignored);
-        }
-        if let Some(fields) = &self.fields {
-            member(out, "fields", fields);
-        }
-        if let Some(highlight) = &self.highlight {
-            member(out, "highlight", highlight);
-        }
+        self.write_fields(out);
         if let Some(sort) = &self.sort {
             member(out, "sort", sort);
         }

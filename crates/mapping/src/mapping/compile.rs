@@ -295,7 +295,7 @@ impl Mapping {
             copies: Arc::default(),
             synthetic: None,
             queries: Vec::new(),
-            has_timestamp: false,
+            has_timestamp: root.data_stream_timestamp == Some(true),
             series: None,
             scripted: Vec::new(),
             seen_by_scripts: None,
@@ -316,8 +316,7 @@ impl Mapping {
         mapping.add_runtime(&root.runtime)?;
         mapping.find_queries()?;
         mapping.check_joins()?;
-        mapping.stored = mapping.find_stored();
-        mapping.copies = mapping.find_copies();
+        (mapping.stored, mapping.copies) = (mapping.find_stored(), mapping.find_copies());
         mapping.check_aliases()?;
         if mapping.source.mode == SourceMode::Synthetic {
             if mapping.tree.objects.iter().any(|object| object.is_flat) {
@@ -330,7 +329,6 @@ impl Mapping {
             }
             mapping.synthetic = Some(Arc::new(plan));
         }
-        mapping.has_timestamp = root.data_stream_timestamp == Some(true);
         mapping.root = Arc::new(root);
         mapping.check_limits(previous)?;
         mapping.find_scripted()?;

@@ -192,7 +192,13 @@ impl Narrowing {
     }
 }
 
-/// Adds the capabilities of an index's fields. `present`: the fields that have values, if others are left out.
+/// Whether a field is shown. `present`: the fields that have values, if others are left out.
+fn is_shown(field: &Field, present: Option<&PresentFields>) -> bool {
+    let is_computed = field.runtime.is_some() || field.constant().is_some();
+    is_computed || present.is_none_or(|present| present.contains(&*field.path))
+}
+
+/// Adds the capabilities of an index's fields.
 fn collect(
     found: &mut Capabilities,
     index: u32,
@@ -227,26 +233,22 @@ fn collect(
         }
     };
     for (name, searchable, aggregatable) in METADATA_FIELDS {
-        let has_values = *name == "_index" || present.is_none_or(|present| !present.is_empty());
-        if has_values && wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
+        let has_documents = || *name == "_index" || present.is_none_or(|present| !present.is_empty());
+        if has_documents() && wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
             add(name, name, true, *searchable, *aggregatable);
         }
     }
-    let mapped = mapping.fields()[reserved::COUNT..].iter();
     if mapping.has_series() && wanted(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID) {
         add(TSID, TSID, true, false, true);
     }
-    let shown = mapped
+    let shown = mapping.fields()[reserved::COUNT..]
+        .iter()
         .filter(|field| &*field.path != TSID || !mapping.has_series())
         .filter(|field| mapping.field(&field.path).is_some_and(|shown| Arc::ptr_eq(&shown, field)));
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
-    let has_values = |field: &Field| {
-        let is_computed = field.runtime.is_some() || field.constant().is_some();
-        is_computed || present.is_none_or(|present| present.contains(&*field.path))
-    };
     for (name, field) in named.chain(mapping.aliases()) {
         work::check_beyond_deadline()?;
-        if !has_values(field) || !narrowing.takes(mapping, name, field.family_name()) {
+        if !is_shown(field, present) || !narrowing.takes(mapping, name, field.family_name()) {
             continue;
         }
         if wanted(name) {
@@ -263,8 +265,7 @@ fn collect(
                 if is_nested && narrowing.without_nested {
                     continue;
                 }
-                let kind = if is_nested { "nested" } else { "object" };
-                add(parent, kind, false, false, false);
+                add(parent, if is_nested { "nested" } else { "object" }, false, false, false);
             }
         }
     }

@@ -290,6 +290,18 @@ mod tests {
         phrase_freq(&positions, &places, slop).expect("no request to end")
     }
 
+    /// As in Lucene's `UnionPostingsEnum`, whose positions are those of all alternatives.
+    #[test]
+    fn alternatives_of_the_first_place_count() {
+        let places = PhrasePlaces { offsets: vec![0, 1], groups: vec![None, None], lists: vec![0, 1] };
+        let freq = |first: &[u32], second: &[u32]| {
+            phrase_freq(&[first.to_vec(), second.to_vec()], &places, 0).expect("no request to end")
+        };
+        assert_eq!(freq(&[0, 0, 0, 3], &[1, 1, 4]), 4.0);
+        assert_eq!(freq(&[0, 3], &[1, 1, 1, 1, 4]), 2.0);
+        assert_eq!(freq(&[0, 0], &[2]), 0.0);
+    }
+
     /// The frequencies that Elasticsearch 8.19 explains for these texts.
     #[test]
     fn frequencies_are_lucenes() {
