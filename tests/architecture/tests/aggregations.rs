@@ -55,8 +55,8 @@ fn nobody_asks_by_name_which_aggregation_it_is() {
     assert_eq!(asking, BTreeSet::from(KNOWN_BY_NAME.map(str::to_owned)));
 }
 
-/// What a request multiplies is claimed before it is copied: the code that renders an aggregation, and pipeline
-/// aggregations, copy texts and JSON by `aggregation/values/claimed.rs` and format by `Format`.
+/// What a request multiplies is claimed before it is copied: the code that renders an aggregation copies texts
+/// and JSON by `aggregation/values/claimed.rs` and formats values by `Format`.
 #[test]
 fn an_answer_repeats_only_what_was_claimed() {
     let copies = [".clone()", ".cloned()", "from_utf8_lossy", ".join(", "format_millis_in"];

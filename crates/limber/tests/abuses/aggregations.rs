@@ -122,8 +122,8 @@ fn names_in_every_bucket() {
     victim.ok("POST", "/i/_search", below(json!({"m": {"max": {"field": "n"}, "meta": {"m": 1}}})));
 }
 
-/// What one finding or one pipeline aggregation repeats is claimed while it is made: keys of buckets, formats of
-/// points, names of fields, terms of sets.
+/// What one finding or one pipeline aggregation repeats is claimed while it is made: keys of buckets, formats
+/// of points, names of fields, terms of sets.
 #[test]
 fn texts_of_one_finding() {
     let mut victim = Victim::with_documents(10_000);

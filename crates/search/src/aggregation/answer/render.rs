@@ -39,8 +39,8 @@ fn level(
     out: &mut Map<String, Value>,
 ) -> Result<()> {
     for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
-        // What is repeated in each bucket of the answer is claimed where it is copied or formatted; this counts
-        // the rest.
+        // What each bucket of the answer repeats is claimed where it is copied or formatted; this counts the
+        // rest.
         work::check_beyond_deadline()?;
         if matches!(partial, Partial::Absent) {
             continue;

@@ -102,8 +102,8 @@ impl Histogram {
         self.slots.keys().next_back().map_or(0.0, |&slot| self.highest(slot, least))
     }
 
-    /// Returns the highest value of a slot, rounded to the grid of the finest slot: `least`, that of the smallest
-    /// value.
+    /// Returns the highest value of a slot, rounded to the grid of the finest slot: `least`, that of the
+    /// smallest value.
     pub fn highest(&self, slot: u64, least: u64) -> f64 {
         let octave = |slot: u64| self.lowest(slot >> self.bits << self.bits);
         let step = octave(least) / f64::from(1u32 << self.bits);

@@ -18,8 +18,8 @@ pub struct DecimalFormat {
 
 /// Largest number of digits on either side of the decimal point.
 const DIGIT_COUNT_MAX: usize = 340;
-/// Maximum length of a pattern in bytes: that of a date's pattern. A request repeats a pattern's texts for every
-/// value that it shows.
+/// Maximum length of a pattern in bytes: that of a date's pattern. A request repeats a pattern's texts for
+/// every value that it shows.
 const LENGTH_MAX: usize = 512;
 
 impl DecimalFormat {
