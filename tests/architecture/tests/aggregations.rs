@@ -55,6 +55,26 @@ fn nobody_asks_by_name_which_aggregation_it_is() {
     assert_eq!(asking, BTreeSet::from(KNOWN_BY_NAME.map(str::to_owned)));
 }
 
+/// What a request multiplies is claimed before it is copied: the code that renders an aggregation copies texts
+/// and JSON by `aggregation/values/claimed.rs` and formats values by `Format`.
+#[test]
+fn an_answer_repeats_only_what_was_claimed() {
+    let copies = [".clone()", ".cloned()", "from_utf8_lossy", ".join(", "format_millis_in"];
+    let mut found = Vec::new();
+    for file in &search().files {
+        if !path(file).contains("aggregation/") {
+            continue;
+        }
+        for block in file.code.split("\nimpl Render for ").skip(1) {
+            let block = block.split("\n}\n").next().unwrap_or_default();
+            let copying = |line: &&str| copies.iter().any(|copy| line.contains(copy));
+            found
+                .extend(block.lines().filter(copying).map(|line| format!("{}: {}", path(file), line.trim())));
+        }
+    }
+    assert!(found.is_empty(), "not claimed:\n{}", found.join("\n"));
+}
+
 fn search() -> Crate {
     let crates = crates::read().expect("the sources are readable");
     crates.into_iter().find(|c| c.name == "search").expect("there is a crate search")

@@ -122,6 +122,64 @@ fn names_in_every_bucket() {
     victim.ok("POST", "/i/_search", below(json!({"m": {"max": {"field": "n"}, "meta": {"m": 1}}})));
 }
 
+/// What one finding or one pipeline aggregation repeats is claimed while it is made: keys of buckets, formats
+/// of points, names of fields, terms of sets.
+#[test]
+fn texts_of_one_finding() {
+    let mut victim = Victim::with_documents(10_000);
+    let pattern = |length: usize| format!("0'{}'", "x".repeat(length - 3));
+    let points: Vec<f64> = (0..10_000).map(|n| f64::from(n) / 100.0).collect();
+    let histogram = |format: &str, subs: Value| json!({"histogram": {"field": "n", "interval": 1, "format": format}, "aggs": subs});
+    let max = || json!({"m": {"max": {"field": "n"}}});
+    let names: Vec<String> = (0..100).map(|n| format!("f{n}{}", "x".repeat(25_000))).collect();
+    let missing: serde_json::Map<String, Value> = names.iter().map(|name| (name.clone(), json!(1))).collect();
+    let metrics: Vec<Value> =
+        names.iter().map(|name| json!({"field": format!("{name}{name}{name}{name}")})).collect();
+    let moving = json!({"c": {"percentiles": {"field": "n", "percents": points[..200], "format": pattern(512)}},
+        "p": {"moving_percentiles": {"buckets_path": "c", "window": 10}}});
+    for (aggs, statuses) in [
+        (
+            json!({"h": histogram(&pattern(512), max()), "p": {"max_bucket": {"buckets_path": "h>m"}}}),
+            &[200][..],
+        ),
+        (json!({"h": histogram(&pattern(513), max()), "p": {"max_bucket": {"buckets_path": "h>m"}}}), &[400]),
+        (
+            json!({"p": {"percentiles": {"field": "n", "percents": points, "format": pattern(512)}}}),
+            &[200][..],
+        ),
+        (
+            json!({"p": {"percentiles": {"field": "n", "percents": points, "format": pattern(100_000)}}}),
+            &[400],
+        ),
+        (json!({"h": histogram("0", moving)}), &[429]),
+        (json!({"m": {"matrix_stats": {"fields": names, "missing": missing}}}), &[429]),
+        (json!({"m": {"top_metrics": {"size": 10, "sort": {"n": "desc"}, "metrics": metrics}}}), &[200, 429]),
+    ] {
+        let shown: String = aggs.to_string().chars().take(80).collect();
+        let answer = victim.send("POST", "/i/_search", json!({"size": 0, "aggs": aggs}).to_string());
+        assert!(statuses.contains(&answer.status), "{shown}: {}", answer.status);
+    }
+}
+
+/// A set repeats its terms.
+#[test]
+fn terms_of_item_sets() {
+    let mut victim = Victim::with_documents(1);
+    victim.ok("PUT", "/l", json!({"mappings": {"properties": {"l": {"type": "keyword"}}}}).to_string());
+    let bulk: String = (0..400u32)
+        .map(|n| {
+            let has = |item: &u32| (((n + 1).wrapping_mul(2_654_435_761) >> (item * 2)) & 3) > 0;
+            let items: Vec<String> =
+                (0..12).filter(has).map(|item| format!("{item}{}", "x".repeat(10_000))).collect();
+            format!("{{\"index\":{{}}}}\n{}\n", json!({"l": items}))
+        })
+        .collect();
+    victim.ok("POST", "/l/_bulk?refresh=true", bulk);
+    let sets = json!({"fields": [{"field": "l"}], "size": 20_000, "minimum_support": 0.001});
+    let body = json!({"size": 0, "aggs": {"f": {"frequent_item_sets": sets}}}).to_string();
+    victim.refused(&[429], "POST", "/l/_search", body);
+}
+
 /// The largest possible date has a bucket too, and the histogram ends.
 #[test]
 fn the_end_of_time() {

@@ -236,8 +236,8 @@ pub trait Render: Reduce {
     }
 
     /// Returns the key of the bucket at an index, if buckets are identified by their index.
-    fn bucket_text(&self, _place: usize, _shape: &Shape) -> Option<String> {
-        None
+    fn bucket_text(&self, _place: usize, _shape: &Shape) -> Result<Option<String>> {
+        Ok(None)
     }
 
     /// Returns the key of the histogram bucket with this number, if keys are not integers.
@@ -254,7 +254,7 @@ pub trait Definition: Request + Collect {
     fn object_count(&self) -> u64;
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64>;
     fn java_name(&self, partial: &Partial, value: Option<&str>) -> &'static str;
-    fn bucket_text(&self, place: usize, shape: &Shape) -> Option<String>;
+    fn bucket_text(&self, place: usize, shape: &Shape) -> Result<Option<String>>;
     fn double_key(&self, number: i64) -> Option<f64>;
 }
 
@@ -291,7 +291,7 @@ impl<T: Request + Collect + Render> Definition for T {
         finding.map_or("Object[]", |finding| Render::java_name(self, finding, value))
     }
 
-    fn bucket_text(&self, place: usize, shape: &Shape) -> Option<String> {
+    fn bucket_text(&self, place: usize, shape: &Shape) -> Result<Option<String>> {
         Render::bucket_text(self, place, shape)
     }
 

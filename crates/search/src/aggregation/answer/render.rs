@@ -9,7 +9,7 @@ use super::reduce::ReducedAggregations;
 use crate::aggregation::bind::Shape;
 use crate::aggregation::pipeline::PickedBucket;
 use crate::aggregation::tree::{Aggregation, Aggregations};
-use crate::aggregation::values::format::Format;
+use crate::aggregation::values::claimed;
 use crate::error::Result;
 
 impl ReducedAggregations {
@@ -39,19 +39,22 @@ fn level(
     out: &mut Map<String, Value>,
 ) -> Result<()> {
     for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
-        // Everything that is repeated in each bucket of the answer (names, metadata, formats, keys) is
-        // counted against the memory limit here.
+        // What each bucket of the answer repeats is claimed where it is copied or formatted; this counts the
+        // rest.
         work::check_beyond_deadline()?;
         if matches!(partial, Partial::Absent) {
             continue;
         }
         let name = match writing.typed_keys {
-            true => format!("{}#{}", typed_name(aggregation, partial, shape), aggregation.name),
-            false => aggregation.name.clone(),
+            true => {
+                let typed_name = typed_name(aggregation, partial, shape);
+                claimed::joined(&[typed_name, claimed::name(&aggregation.name)?], "#")?
+            }
+            false => claimed::name(&aggregation.name)?,
         };
         let mut body = Map::new();
         if let Some(meta) = &aggregation.meta {
-            body.insert("meta".into(), Value::Object(meta.clone()));
+            body.insert("meta".into(), Value::Object(claimed::object(meta)?));
         }
         if let Partial::Pipeline(made) = partial
             && let Some(bucket) = &made.bucket
@@ -80,7 +83,7 @@ fn picked(
     }
     let renderer =
         Renderer { aggregation: &list[place], shape: &shapes[place], node_id: writing.node_id, writing };
-    let head = Map::from_iter([("key".to_owned(), bucket.key.as_str().into())]);
+    let head = Map::from_iter([("key".to_owned(), claimed::name(&bucket.key)?.into())]);
     renderer.bucket(head, bucket.doc_count, &bucket.subs)
 }
 
@@ -105,12 +108,9 @@ pub struct Renderer<'r> {
 impl Renderer<'_> {
     fn body(&self, partial: &Partial, out: &mut Map<String, Value>) -> Result<()> {
         match (partial, self.aggregation.definition()) {
-            (Partial::Simple(made), _) => {
-                made.write(out);
-                Ok(())
-            }
+            (Partial::Simple(made), _) => made.write(out),
             (Partial::Pipeline(made), _) => {
-                out.extend(made.body.clone());
+                out.extend(claimed::object(&made.body)?);
                 Ok(())
             }
             (partial, Some(definition)) => definition.render(partial, self, out),
@@ -157,13 +157,5 @@ pub fn shown(bodies: impl Iterator<Item = Result<(String, Value)>>, keyed: bool)
     match keyed {
         true => Ok(Value::Object(bodies.collect::<Result<_>>()?)),
         false => bodies.map(|outcome| outcome.map(|(_, body)| body)).collect(),
-    }
-}
-
-/// Formats a term as a string.
-pub fn term_text(term: &[u8], format: &Format) -> String {
-    match format {
-        Format::Coded(codec) => codec.decode(term),
-        _ => String::from_utf8_lossy(term).into_owned(),
     }
 }

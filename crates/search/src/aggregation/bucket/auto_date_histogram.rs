@@ -259,9 +259,10 @@ impl Render for AutoDateHistogram {
     ) -> Result<()> {
         render_buckets(list, renderer, out, |bucket, head| {
             let mut key = Map::new();
-            push_key(&mut key, &bucket.keys[0], renderer.shape.sources.first());
+            push_key(&mut key, &bucket.keys[0], renderer.shape.sources.first())?;
             head.extend(key.shift_remove_entry("key_as_string"));
             head.extend(key);
+            Ok(())
         })?;
         let rung = &self.ladder[(list.background as usize).min(self.ladder.len() - 1)];
         out.insert("interval".into(), format!("{}{}", list.number.max(1), rung.unit).into());

@@ -20,6 +20,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::composite_collector::CompositeCollector;
 use super::composite_source::{CompositeSource, SourceReader};
 use crate::context::ShardSnapshot;
@@ -132,9 +133,11 @@ impl Composite {
             .unwrap_or(Ordering::Equal)
     }
 
-    fn key_json(&self, keys: &[Key], sources: &[Source]) -> Value {
+    fn key_json(&self, keys: &[Key], sources: &[Source]) -> Result<Value> {
         let shown = self.sources.iter().zip(keys).enumerate();
-        shown.map(|(place, (own, key))| (own.name.clone(), own.show(key, sources.get(place)))).collect()
+        let shown = shown
+            .map(|(place, (own, key))| Ok((claimed::name(&own.name)?, own.show(key, sources.get(place))?)));
+        Ok(Value::Object(shown.collect::<Result<_>>()?))
     }
 }
 
@@ -241,10 +244,11 @@ impl Render for Composite {
     ) -> Result<()> {
         let sources = &renderer.shape.sources;
         if let Some(last) = list.buckets.last() {
-            out.insert("after_key".into(), self.key_json(&last.keys, sources));
+            out.insert("after_key".into(), self.key_json(&last.keys, sources)?);
         }
         render_buckets(list, renderer, out, |bucket, head| {
-            head.insert("key".into(), self.key_json(&bucket.keys, sources));
+            head.insert("key".into(), self.key_json(&bucket.keys, sources)?);
+            Ok(())
         })
     }
 }

@@ -11,7 +11,6 @@ use limber_segment::{DocId, SegmentView};
 use serde_json::Value;
 
 use super::super::answer::partial::Key;
-use super::super::answer::render::term_text;
 use super::super::buckets::entries::Values;
 use super::super::budget::Budget;
 use super::super::options::{Options, ValuesOptions, unknown_field};
@@ -214,9 +213,9 @@ impl CompositeSource {
     }
 
     /// Formats a key: dates as numbers, unless a format was given.
-    pub fn show(&self, key: &Key, source: Option<&Source>) -> Value {
+    pub fn show(&self, key: &Key, source: Option<&Source>) -> Result<Value> {
         if let (SourceKind::Tiles(cells), Key::Long(cell)) = (&self.kind, key) {
-            return cells.grid.name(*cell as u64).into();
+            return Ok(cells.grid.name(*cell as u64).into());
         }
         let format = source.map_or(&Format::Raw, |source| &source.format);
         let is_plain = match format {
@@ -226,15 +225,15 @@ impl CompositeSource {
             }
             _ => false,
         };
-        match (key, format) {
+        Ok(match (key, format) {
             (Key::Missing, _) => Value::Null,
-            (Key::Term(term), format) => term_text(term, format).into(),
+            (Key::Term(term), format) => format.text_of_term(term)?.into(),
             (Key::Long(value), Format::Boolean) => (*value != 0).into(),
             (Key::Long(value), format) if is_plain => format.long(*value),
             (Key::Double(value), _) if is_plain => double(*value),
-            (Key::Long(value), format) => format.text_of_long(*value).into(),
-            (Key::Double(value), format) => format.text(*value).into(),
-        }
+            (Key::Long(value), format) => format.text_of_long(*value)?.into(),
+            (Key::Double(value), format) => format.text(*value)?.into(),
+        })
     }
 
     /// Converts a value of `after` to a key. The error is only the reason.

@@ -178,7 +178,7 @@ impl Render for DateHistogram {
         out: &mut Map<String, Value>,
     ) -> Result<()> {
         let format = &renderer.shape.format;
-        let key = |bucket: &KeyedBucket| (bucket.key.into(), format.text_of_long(bucket.key));
+        let key = |bucket: &KeyedBucket| Ok((bucket.key.into(), format.text_of_long(bucket.key)?));
         render_keyed(finding, self.keyed, key, renderer, out)
     }
 

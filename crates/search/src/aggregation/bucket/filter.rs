@@ -18,6 +18,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::filter_marks::{Docs, FilterMarks};
 use crate::error::Result;
 use crate::query::{BoundQuery, MatchingDocs, Query};
@@ -198,11 +199,11 @@ impl Render for Filters {
         let shown = if !self.is_named {
             buckets.iter().map(|bucket| body(Map::new(), bucket)).collect::<Result<_>>()?
         } else if self.keyed {
-            let named = named.map(|(name, bucket)| Ok((name.clone(), body(Map::new(), bucket)?)));
+            let named = named.map(|(name, bucket)| Ok((claimed::name(name)?, body(Map::new(), bucket)?)));
             Value::Object(named.collect::<Result<_>>()?)
         } else {
             let with_key = named.map(|(name, bucket)| {
-                body(Map::from_iter([("key".to_owned(), Value::from(name.as_str()))]), bucket)
+                body(Map::from_iter([("key".to_owned(), claimed::name(name)?.into())]), bucket)
             });
             with_key.collect::<Result<_>>()?
         };
@@ -210,11 +211,11 @@ impl Render for Filters {
         Ok(())
     }
 
-    fn bucket_text(&self, place: usize, _: &Shape) -> Option<String> {
+    fn bucket_text(&self, place: usize, _: &Shape) -> Result<Option<String>> {
         if !self.is_named {
-            return None;
+            return Ok(None);
         }
-        self.names().nth(place).cloned()
+        self.names().nth(place).map(|name| claimed::name(name)).transpose()
     }
 
     fn java_name(&self, _: &Vec<Bucket>, _: Option<&str>) -> &'static str {

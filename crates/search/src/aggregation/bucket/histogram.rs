@@ -178,7 +178,7 @@ impl Render for Histogram {
     ) -> error::Result<()> {
         let key = |bucket: &KeyedBucket| {
             let key = self.key(bucket.key);
-            (double(key), renderer.shape.format.text(key))
+            Ok((double(key), renderer.shape.format.text(key)?))
         };
         render_keyed(finding, self.keyed, key, renderer, out)
     }

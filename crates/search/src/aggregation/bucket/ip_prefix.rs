@@ -21,6 +21,7 @@ use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
 use super::super::terms::TermPool;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -139,7 +140,7 @@ impl Render for IpPrefix {
             let name = self.name(&bucket.keys[0]);
             let mut head = Map::new();
             if !self.keyed {
-                head.insert("key".into(), name.clone().into());
+                head.insert("key".into(), claimed::name(&name)?.into());
             }
             if !self.is_ipv6 {
                 head.insert("netmask".into(), ip::format(&self.mask().to_be_bytes()).into());

@@ -17,6 +17,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::source::{Accepts, ComputedTerms, OrdinalReader, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::filter::fixed_partials;
 use crate::error::Result;
 use crate::values::json;
@@ -161,8 +162,8 @@ impl Reduce for IpRanges {
 }
 
 impl Render for IpRanges {
-    fn bucket_text(&self, place: usize, _: &Shape) -> Option<String> {
-        self.ranges.get(place).map(|range| range.key.clone())
+    fn bucket_text(&self, place: usize, _: &Shape) -> Result<Option<String>> {
+        self.ranges.get(place).map(|range| claimed::name(&range.key)).transpose()
     }
 
     fn render(
@@ -176,14 +177,15 @@ impl Render for IpRanges {
         let bodies = with_ranges.map(|(range, bucket)| {
             let mut head = Map::new();
             if !self.keyed {
-                head.insert("key".into(), range.key.clone().into());
+                head.insert("key".into(), claimed::name(&range.key)?.into());
             }
             for (name, end) in [("from", &range.from), ("to", &range.to)] {
                 if let Some(end) = end {
                     head.insert(name.into(), ip::format(end).into());
                 }
             }
-            Ok((range.key.clone(), Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
+            let body = renderer.bucket(head, bucket.doc_count, &bucket.subs)?;
+            Ok((claimed::name(&range.key)?, Value::Object(body)))
         });
         out.insert("buckets".into(), shown(bodies, self.keyed)?);
         Ok(())

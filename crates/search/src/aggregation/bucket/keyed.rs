@@ -10,6 +10,7 @@ use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown};
 use super::super::terms::compare_by;
 use super::super::tree::Aggregation;
+use super::super::values::claimed;
 use crate::error::Result;
 
 impl Reducer<'_> {
@@ -106,15 +107,15 @@ pub(crate) fn sorted(
 pub fn render_keyed(
     buckets: &[KeyedBucket],
     keyed: bool,
-    key: impl Fn(&KeyedBucket) -> (Value, String),
+    key: impl Fn(&KeyedBucket) -> Result<(Value, String)>,
     renderer: &Renderer<'_>,
     out: &mut Map<String, Value>,
 ) -> Result<()> {
     let bodies = buckets.iter().map(|bucket| {
-        let (shown, text) = key(bucket);
+        let (shown, text) = key(bucket)?;
         let mut head = Map::new();
         if !renderer.shape.format.is_raw() {
-            head.insert("key_as_string".into(), text.clone().into());
+            head.insert("key_as_string".into(), claimed::name(&text)?.into());
         }
         head.insert("key".into(), shown);
         Ok((text, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))

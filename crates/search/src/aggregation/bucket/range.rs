@@ -15,6 +15,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::super::values::format::{Format, double};
 use super::date_options::instant;
 use super::range_collector::RangeCollector;
@@ -177,16 +178,16 @@ impl Render for Ranges {
         let with_ranges =
             with_places(buckets).filter_map(|(place, bucket)| Some((ranges.get(place)?, bucket)));
         let bodies = with_ranges.map(|(range, bucket)| {
-            let key = range.key(format);
+            let key = range.key(format)?;
             let mut head = Map::new();
             if !self.keyed {
-                head.insert("key".into(), key.clone().into());
+                head.insert("key".into(), claimed::name(&key)?.into());
             }
             for (name, end) in [("from", range.from), ("to", range.to)] {
                 if end.is_finite() {
                     head.insert(name.into(), double(end));
                     if !format.is_raw() {
-                        head.insert(format!("{name}_as_string"), format.value(end));
+                        head.insert(format!("{name}_as_string"), format.value(end)?);
                     }
                 }
             }
@@ -196,8 +197,8 @@ impl Render for Ranges {
         Ok(())
     }
 
-    fn bucket_text(&self, place: usize, shape: &Shape) -> Option<String> {
-        shape.ranges.get(place).map(|range| range.key(&shape.format))
+    fn bucket_text(&self, place: usize, shape: &Shape) -> Result<Option<String>> {
+        shape.ranges.get(place).map(|range| range.key(&shape.format)).transpose()
     }
 
     fn java_name(&self, _: &Vec<Bucket>, _: Option<&str>) -> &'static str {
@@ -207,9 +208,12 @@ impl Render for Ranges {
 
 impl ShownRange {
     /// Returns the bucket's key: the given one, or `from-to`.
-    pub fn key(&self, format: &Format) -> String {
-        let shown = |end: f64| if end.is_finite() { format.text(end) } else { "*".to_owned() };
-        self.key.clone().unwrap_or_else(|| format!("{}-{}", shown(self.from), shown(self.to)))
+    pub fn key(&self, format: &Format) -> Result<String> {
+        let shown = |end: f64| if end.is_finite() { format.text(end) } else { Ok("*".to_owned()) };
+        match &self.key {
+            Some(key) => claimed::name(key),
+            None => claimed::joined(&[shown(self.from)?, shown(self.to)?], "-"),
+        }
     }
 }
 

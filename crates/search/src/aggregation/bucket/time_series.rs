@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::answer::partial::{Key, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
-use super::super::answer::render::{Renderer, shown, term_text};
+use super::super::answer::render::{Renderer, shown};
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::entries::{Entries, Values};
 use super::super::buckets::keyed_buckets::KeyedBuckets;
@@ -19,6 +19,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::super::values::format::Format;
 use crate::error::Result;
 
@@ -94,7 +95,7 @@ impl Render for TimeSeries {
                 _ => Map::new(),
             };
             let texts: Vec<String> = dimensions.iter().map(|(name, value)| named(name, value)).collect();
-            let name = format!("{{{}}}", texts.join(", "));
+            let name = format!("{{{}}}", claimed::joined(&texts, ", ")?);
             let head = Map::from_iter([("key".to_owned(), Value::Object(dimensions))]);
             Ok((name, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
         });
@@ -258,7 +259,7 @@ impl Dimension {
                 let address = limber_mapping::ip::IpBytes::try_from(value).ok().filter(|_| self.is_address);
                 return Ok(Some(match address {
                     Some(address) => limber_mapping::ip::format(&address).into(),
-                    None => term_text(value, &self.format).into(),
+                    None => self.format.text_of_term(value)?.into(),
                 }));
             }
         }

@@ -216,7 +216,7 @@ impl Render for VariableWidthHistogram {
             for (name, value) in [("min", min), ("key", centre), ("max", max)] {
                 head.insert(name.into(), double(value));
                 if !format.is_raw() {
-                    head.insert(format!("{name}_as_string"), format.text(value).into());
+                    head.insert(format!("{name}_as_string"), format.text(value)?.into());
                 }
             }
             Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))

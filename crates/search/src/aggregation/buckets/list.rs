@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use crate::aggregation::answer::partial::{Key, ListBucket, ListPartial, Partial, compare_keys};
 use crate::aggregation::answer::reduce::Reducer;
-use crate::aggregation::answer::render::{Renderer, term_text};
+use crate::aggregation::answer::render::Renderer;
 use crate::aggregation::source::Source;
 use crate::aggregation::tree::Aggregation;
+use crate::aggregation::values::claimed;
 use crate::aggregation::values::format::{Format, double};
 use crate::error::Result;
 
@@ -72,44 +73,53 @@ impl Reducer<'_> {
 }
 
 /// Formats a key as the JSON of `key`.
-pub fn key_json(key: &Key, format: &Format) -> Value {
-    match key {
+pub fn key_json(key: &Key, format: &Format) -> Result<Value> {
+    Ok(match key {
         Key::Missing => Value::Null,
         Key::Long(value) => format.long(*value),
         Key::Double(value) => double(*value),
-        Key::Term(term) => term_text(term, format).into(),
-    }
+        Key::Term(term) => format.text_of_term(term)?.into(),
+    })
 }
 
 /// Formats one part of a compound key: as a string if it has a format of its own, booleans as booleans.
-pub fn part_json(key: &Key, format: &Format) -> Value {
-    match (key, format) {
+pub fn part_json(key: &Key, format: &Format) -> Result<Value> {
+    Ok(match (key, format) {
         (Key::Missing, _) => Value::Null,
-        (Key::Term(term), format) => term_text(term, format).into(),
+        (Key::Term(term), format) => format.text_of_term(term)?.into(),
         (Key::Long(value), Format::Raw | Format::Unsigned) => format.long(*value),
         (Key::Double(value), Format::Raw) => double(*value),
         (Key::Long(value), Format::Boolean) => (*value != 0).into(),
-        (key, format) => key_text(key, format).into(),
-    }
+        (key, format) => key_text(key, format)?.into(),
+    })
 }
 
 /// Formats a key as the string of `key_as_string`.
-pub fn key_text(key: &Key, format: &Format) -> String {
+pub fn key_text(key: &Key, format: &Format) -> Result<String> {
     match key {
-        Key::Missing => "null".to_owned(),
+        Key::Missing => Ok("null".to_owned()),
         Key::Long(value) => format.text_of_long(*value),
         Key::Double(value) => format.text(*value),
-        Key::Term(term) => term_text(term, format),
+        Key::Term(term) => format.text_of_term(term),
     }
 }
 
+/// Formats a key that consists of several parts as the string of `key_as_string`.
+pub fn keys_text(keys: &[Key], sources: &[Source]) -> Result<String> {
+    let format = |place: usize| sources.get(place).map_or(&Format::Raw, |source| &source.format);
+    let parts: Vec<String> =
+        keys.iter().enumerate().map(|(place, key)| key_text(key, format(place))).collect::<Result<_>>()?;
+    claimed::joined(&parts, "|")
+}
+
 /// Adds `key`, and `key_as_string` if the key is formatted.
-pub fn push_key(head: &mut Map<String, Value>, key: &Key, source: Option<&Source>) {
+pub fn push_key(head: &mut Map<String, Value>, key: &Key, source: Option<&Source>) -> Result<()> {
     let format = source.map_or(&Format::Raw, |source| &source.format);
-    head.insert("key".into(), key_json(key, format));
+    head.insert("key".into(), key_json(key, format)?);
     if !format.is_raw() && matches!(key, Key::Long(_) | Key::Double(_)) {
-        head.insert("key_as_string".into(), key_text(key, format).into());
+        head.insert("key_as_string".into(), key_text(key, format)?.into());
     }
+    Ok(())
 }
 
 /// Renders `buckets`; each starts with what `head` returns for it, followed by its document count.
@@ -117,11 +127,11 @@ pub fn render_buckets(
     list: &ListPartial,
     renderer: &Renderer<'_>,
     out: &mut Map<String, Value>,
-    head: impl Fn(&ListBucket, &mut Map<String, Value>),
+    head: impl Fn(&ListBucket, &mut Map<String, Value>) -> Result<()>,
 ) -> Result<()> {
     let bodies = list.buckets.iter().map(|bucket| {
         let mut map = Map::new();
-        head(bucket, &mut map);
+        head(bucket, &mut map)?;
         Ok(Value::Object(renderer.bucket(map, bucket.doc_count, &bucket.subs)?))
     });
     out.insert("buckets".into(), bodies.collect::<Result<_>>()?);

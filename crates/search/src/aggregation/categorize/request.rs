@@ -20,6 +20,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::Options;
 use super::super::terms::{TermPool, count, positive};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::categories::{Categories, Weighed, weight_of};
 use super::collector::CategorizeCollector;
 use crate::context::ShardSnapshot;
@@ -268,7 +269,7 @@ impl Render for CategorizeText {
     ) -> Result<()> {
         let bodies = finding.buckets.iter().map(|bucket| {
             let key = match &bucket.keys[0] {
-                Key::Term(key) => String::from_utf8_lossy(key).into_owned(),
+                Key::Term(key) => claimed::term(key)?,
                 _ => String::new(),
             };
             let mut head = Map::new();

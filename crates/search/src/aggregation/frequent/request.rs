@@ -21,6 +21,7 @@ use super::super::sampling::scaled;
 use super::super::source::Accepts;
 use super::super::terms::{Include, TermFilter};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::super::values::format::double;
 use super::collector::FrequentCollector;
 use super::database::Database;
@@ -168,8 +169,8 @@ impl Watch for Memory<'_> {
     /// Deadlines are not checked here: they apply to the work of the shards.
     fn check(&self) -> Result<()> {
         match self.context.check() {
-            Err(Error::Cancelled) => Err(Error::Cancelled),
-            _ => Ok(()),
+            Err(Error::TimedOut) => Ok(()),
+            other => other,
         }
     }
 }
@@ -244,7 +245,9 @@ impl Reduce for FrequentItemSets {
         let parts: Vec<Transactions> = parts.into_iter().filter_map(shard).collect();
         let found = self.mine(&parts, reducer.context())?;
         reducer.count_buckets(found.sets.len())?;
-        reducer.count_bytes(found.sets.iter().map(|set| set.items.len() as u64).sum::<u64>() * VALUE_BYTES);
+        // Each set repeats its items.
+        let shown_bytes = |rank: &u32| VALUE_BYTES + found.items[*rank as usize].bytes();
+        reducer.count_bytes(found.sets.iter().flat_map(|set| &set.items).map(shown_bytes).sum());
         Ok(FrequentFinding::Reduced(found))
     }
 }
@@ -261,23 +264,28 @@ impl Render for FrequentItemSets {
         out: &mut Map<String, Value>,
     ) -> Result<()> {
         let FrequentFinding::Reduced(found) = finding else { return Ok(()) };
-        let bucket = |set: &ShownSet| {
+        let bucket = |set: &ShownSet| -> Result<Value> {
             let mut items: Vec<&Item> = set.items.iter().map(|&rank| &found.items[rank as usize]).collect();
             // The sort is stable: the values of a field stay in the order of their frequency.
             items.sort_by_key(|item| item.field);
             let mut fields: Map<String, Value> = Map::new();
             for item in items {
                 let Some(source) = renderer.shape.sources.get(item.field as usize) else { continue };
-                let values = fields.entry(source.path()).or_insert_with(|| Value::Array(Vec::new()));
-                values.as_array_mut().expect("made above").push(part_json(&item.key, &source.format));
+                let values = match fields.get_mut(source.path()) {
+                    Some(values) => values,
+                    None => fields
+                        .entry(claimed::name(source.path())?)
+                        .or_insert_with(|| Value::Array(Vec::new())),
+                };
+                values.as_array_mut().expect("made above").push(part_json(&item.key, &source.format)?);
             }
             let mut out = Map::new();
             out.insert("key".into(), Value::Object(fields));
             out.insert("doc_count".into(), set.doc_count.into());
             out.insert("support".into(), double(set.support));
-            Value::Object(out)
+            Ok(Value::Object(out))
         };
-        out.insert("buckets".into(), found.sets.iter().map(bucket).collect());
+        out.insert("buckets".into(), found.sets.iter().map(bucket).collect::<Result<_>>()?);
         Ok(())
     }
 }

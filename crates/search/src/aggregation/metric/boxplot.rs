@@ -107,7 +107,7 @@ impl Render for Boxplot {
         }
         if !format.is_raw() {
             for (name, number) in NAMES.iter().zip(numbers) {
-                out.insert(format!("{name}_as_string"), format.text(number).into());
+                out.insert(format!("{name}_as_string"), format.text(number)?.into());
             }
         }
         Ok(())

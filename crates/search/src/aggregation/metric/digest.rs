@@ -196,6 +196,11 @@ impl Digest {
         self.count
     }
 
+    /// Whether it has all values as they were added.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.state, State::Exact(_))
+    }
+
     /// Returns the values with their weights, in ascending order if the digest is prepared.
     pub fn values(&self) -> Vec<(f64, u64)> {
         match &self.state {
@@ -220,7 +225,7 @@ impl Digest {
     /// Returns the value at the quantile `q` (0 to 1); NaN without any values.
     pub fn quantile(&self, q: f64) -> f64 {
         match &self.state {
-            State::Exact(values) => exact_quantile(values, q),
+            State::Exact(values) => exact_quantile(values.len(), |rank| values[rank], q),
             State::Merged(merged) => merged.quantile(q, self.count as f64),
         }
     }
@@ -239,12 +244,12 @@ impl Digest {
     }
 }
 
-/// Interpolates linearly between the two nearest ranks.
-fn exact_quantile(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+/// Interpolates linearly between the two nearest ranks of `count` sorted values.
+pub(super) fn exact_quantile(count: usize, value: impl Fn(usize) -> f64, q: f64) -> f64 {
+    let Some(last) = count.checked_sub(1) else { return f64::NAN };
     let rank = (q * last as f64).clamp(0.0, last as f64);
-    let low = sorted[rank.floor() as usize];
-    let high = sorted[(rank.floor() as usize + 1).min(last)];
+    let low = value(rank.floor() as usize);
+    let high = value((rank.floor() as usize + 1).min(last));
     low + (rank - rank.floor()) * (high - low)
 }
 

@@ -38,11 +38,23 @@ impl Histogram {
         self.slots.len() as u64 * SLOT_BYTES
     }
 
-    fn slot(&self, value: f64) -> u64 {
+    /// Returns the number of values that are zero.
+    pub fn zeros(&self) -> u64 {
+        self.zeros
+    }
+
+    /// Returns the lowest value of each slot with the number of values in it, ascending.
+    pub fn counts(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.slots.iter().map(|(&slot, &count)| (self.lowest(slot), count))
+    }
+
+    /// Returns the slot of a value.
+    pub fn slot(&self, value: f64) -> u64 {
         value.to_bits() >> (52 - self.bits)
     }
 
-    fn lowest(&self, slot: u64) -> f64 {
+    /// Returns the lowest value of a slot.
+    pub fn lowest(&self, slot: u64) -> f64 {
         f64::from_bits(slot << (52 - self.bits))
     }
 
@@ -80,21 +92,19 @@ impl Histogram {
         }
         let wanted = ((percent / 100.0 * self.count as f64 + 0.5) as u64).max(1);
         let mut seen = self.zeros;
-        if seen >= wanted {
-            return 0.0;
-        }
+        let Some(&least) = self.slots.keys().next().filter(|_| seen < wanted) else { return 0.0 };
         for (&slot, count) in &self.slots {
             seen += count;
             if seen >= wanted {
-                return if percent == 0.0 { self.lowest(slot) } else { self.highest(slot) };
+                return if percent == 0.0 { self.lowest(slot) } else { self.highest(slot, least) };
             }
         }
-        self.slots.keys().next_back().map_or(0.0, |&slot| self.highest(slot))
+        self.slots.keys().next_back().map_or(0.0, |&slot| self.highest(slot, least))
     }
 
-    /// Returns the highest value of a slot, rounded to the grid of the finest slot.
-    fn highest(&self, slot: u64) -> f64 {
-        let Some(&least) = self.slots.keys().next() else { return 0.0 };
+    /// Returns the highest value of a slot, rounded to the grid of the finest slot: `least`, that of the
+    /// smallest value.
+    pub fn highest(&self, slot: u64, least: u64) -> f64 {
         let octave = |slot: u64| self.lowest(slot >> self.bits << self.bits);
         let step = octave(least) / f64::from(1u32 << self.bits);
         self.lowest(slot + 1) - step

@@ -17,6 +17,7 @@ use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::super::values::format::double;
 use crate::error::Result;
 use crate::values::json;
@@ -254,37 +255,44 @@ impl Render for MatrixStats {
         if doc_count == 0 {
             return Ok(());
         }
-        let name = |field: usize| self.fields[field].field.clone();
         let known: Vec<usize> = (0..self.fields.len()).filter(|&field| moments.counts[field] > 0.0).collect();
-        let fields = known.iter().map(|&field| {
-            let ([m2, m3, m4], n) = (moments.powers[field], moments.counts[field]);
-            let mut shown = Map::new();
-            shown.insert("name".into(), name(field).into());
-            shown.insert("count".into(), (n as u64).into());
-            for (label, value) in [
-                ("mean", moments.means[field]),
-                ("variance", moments.covariance(field, field)),
-                ("skewness", n.sqrt() * m3 / m2.powf(1.5)),
-                ("kurtosis", n * m4 / (m2 * m2)),
-            ] {
-                shown.insert(label.into(), double(value));
-            }
-            let covariance =
-                known.iter().map(|&other| (name(other), double(moments.covariance(field, other))));
-            let covariance = covariance.collect();
-            let correlation = known.iter().map(|&other| {
-                let deviations = (moments.covariance(field, field) * moments.covariance(other, other)).sqrt();
-                let value = if other == field { 1.0 } else { moments.covariance(field, other) / deviations };
-                (name(other), double(value))
-            });
-            let correlation = correlation.collect();
-            shown.insert("covariance".into(), Value::Object(covariance));
-            shown.insert("correlation".into(), Value::Object(correlation));
-            Value::Object(shown)
-        });
-        let fields = fields.collect();
+        // Each field names all of them twice.
+        claimed::objects(2 * known.len(), known.iter().map(|&field| self.fields[field].field.as_str()))?;
+        let fields = known.iter().map(|&field| self.field(field, &known, moments));
+        let fields = fields.collect::<Result<_>>()?;
         out.insert("fields".into(), fields);
         Ok(())
+    }
+}
+
+impl MatrixStats {
+    /// Renders one of the `known` fields.
+    fn field(&self, field: usize, known: &[usize], moments: &Moments) -> Result<Value> {
+        let name = |field: usize| claimed::name(&self.fields[field].field);
+        let ([m2, m3, m4], n) = (moments.powers[field], moments.counts[field]);
+        let mut shown = Map::new();
+        shown.insert("name".into(), name(field)?.into());
+        shown.insert("count".into(), (n as u64).into());
+        for (label, value) in [
+            ("mean", moments.means[field]),
+            ("variance", moments.covariance(field, field)),
+            ("skewness", n.sqrt() * m3 / m2.powf(1.5)),
+            ("kurtosis", n * m4 / (m2 * m2)),
+        ] {
+            shown.insert(label.into(), double(value));
+        }
+        let covariance =
+            known.iter().map(|&other| Ok((name(other)?, double(moments.covariance(field, other)))));
+        let covariance = covariance.collect::<Result<_>>()?;
+        let correlation = known.iter().map(|&other| {
+            let deviations = (moments.covariance(field, field) * moments.covariance(other, other)).sqrt();
+            let value = if other == field { 1.0 } else { moments.covariance(field, other) / deviations };
+            Ok((name(other)?, double(value)))
+        });
+        let correlation = correlation.collect::<Result<_>>()?;
+        shown.insert("covariance".into(), Value::Object(covariance));
+        shown.insert("correlation".into(), Value::Object(correlation));
+        Ok(Value::Object(shown))
     }
 }
 

@@ -72,8 +72,7 @@ impl Reduce for MedianAbsoluteDeviation {
 impl Render for MedianAbsoluteDeviation {
     fn render(&self, finding: &Digest, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let value = deviation(finding);
-        single(out, value, !value.is_nan(), &renderer.shape.format);
-        Ok(())
+        single(out, value, !value.is_nan(), &renderer.shape.format)
     }
 
     fn number(&self, finding: &Digest, _: Option<&str>) -> Option<f64> {

@@ -4,7 +4,7 @@
 //! classes.
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::reduce::Reducer;
@@ -178,7 +178,7 @@ impl Render for Metric {
         renderer: &Renderer<'_>,
         out: &mut Map<String, Value>,
     ) -> error::Result<()> {
-        out.extend(state.to_json(self, &renderer.shape.format));
+        out.extend(state.to_json(self, &renderer.shape.format)?);
         Ok(())
     }
 
@@ -278,26 +278,26 @@ impl MetricState {
     }
 
     /// Renders the body of the answer.
-    pub fn to_json(self, metric: &Metric, format: &Format) -> Map<String, Value> {
+    pub fn to_json(self, metric: &Metric, format: &Format) -> error::Result<Map<String, Value>> {
         let mut out = Map::new();
         match metric.kind {
             MetricKind::ValueCount => {
                 out.insert("value".into(), self.count.into());
             }
-            MetricKind::Avg => single(&mut out, self.avg(), self.count > 0, format),
-            MetricKind::Sum => single(&mut out, self.sum, true, format),
-            MetricKind::Min => single(&mut out, self.min, self.min.is_finite() || self.min.is_nan(), format),
-            MetricKind::Max => single(&mut out, self.max, self.max.is_finite() || self.max.is_nan(), format),
-            MetricKind::Stats => self.stats(&mut out, format),
+            MetricKind::Avg => single(&mut out, self.avg(), self.count > 0, format)?,
+            MetricKind::Sum => single(&mut out, self.sum, true, format)?,
+            MetricKind::Min => single(&mut out, self.min, self.min.is_finite() || self.min.is_nan(), format)?,
+            MetricKind::Max => single(&mut out, self.max, self.max.is_finite() || self.max.is_nan(), format)?,
+            MetricKind::Stats => self.stats(&mut out, format)?,
             MetricKind::ExtendedStats => {
-                self.stats(&mut out, format);
-                self.extended(&mut out, metric.sigma, format);
+                self.stats(&mut out, format)?;
+                self.extended(&mut out, metric.sigma, format)?;
             }
         }
-        out
+        Ok(out)
     }
 
-    fn stats(&self, out: &mut Map<String, Value>, format: &Format) {
+    fn stats(&self, out: &mut Map<String, Value>, format: &Format) -> error::Result<()> {
         out.insert("count".into(), self.count.into());
         let shown = |value: f64| if self.count > 0 { double(value) } else { Value::Null };
         let values = [("min", self.min), ("max", self.max), ("avg", self.avg())];
@@ -307,12 +307,13 @@ impl MetricState {
         out.insert("sum".into(), double(self.sum));
         if self.count > 0 && !format.is_raw() {
             for (name, value) in values.into_iter().chain([("sum", self.sum)]) {
-                out.insert(format!("{name}_as_string"), format.value(value));
+                out.insert(format!("{name}_as_string"), format.value(value)?);
             }
         }
+        Ok(())
     }
 
-    fn extended(&self, out: &mut Map<String, Value>, sigma: f64, format: &Format) {
+    fn extended(&self, out: &mut Map<String, Value>, sigma: f64, format: &Format) -> error::Result<()> {
         let (population, sampling) = (self.variance_population(), self.variance_sampling());
         let values = [
             ("sum_of_squares", self.sum_of_squares),
@@ -345,19 +346,28 @@ impl MetricState {
             for (position, (name, value)) in values.into_iter().enumerate() {
                 // Elasticsearch formats the deviations as strings, and the other values with the format's own
                 // type.
-                let text = if position < 4 { format.value(value) } else { format.text(value).into() };
+                let text = if position < 4 { format.value(value)? } else { format.text(value)?.into() };
                 out.insert(format!("{name}_as_string"), text);
             }
-            let texts = bounds.map(|(name, value)| (name.to_owned(), json!(format.text(value))));
-            out.insert("std_deviation_bounds_as_string".into(), Map::from_iter(texts).into());
+            let texts =
+                bounds.iter().map(|(name, value)| Ok(((*name).to_owned(), format.text(*value)?.into())));
+            let texts: Map<String, Value> = texts.collect::<error::Result<_>>()?;
+            out.insert("std_deviation_bounds_as_string".into(), texts.into());
         }
+        Ok(())
     }
 }
 
 /// Adds `value`, and `value_as_string` if the value is formatted.
-pub(super) fn single(out: &mut Map<String, Value>, value: f64, has_value: bool, format: &Format) {
+pub(super) fn single(
+    out: &mut Map<String, Value>,
+    value: f64,
+    has_value: bool,
+    format: &Format,
+) -> error::Result<()> {
     out.insert("value".into(), if has_value { double(value) } else { Value::Null });
     if has_value && !format.is_raw() {
-        out.insert("value_as_string".into(), format.text(value).into());
+        out.insert("value_as_string".into(), format.text(value)?.into());
     }
+    Ok(())
 }

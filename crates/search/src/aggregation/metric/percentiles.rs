@@ -21,6 +21,7 @@ use super::super::values::format::{Format, double};
 use super::digest::Digest;
 use super::distribution::Distribution;
 use super::hdr::{DIGITS_MAX, Histogram};
+use super::moving::MovingDistribution;
 use super::percentiles_collector::PercentilesCollector;
 use crate::error::Result;
 use crate::values::json;
@@ -147,9 +148,17 @@ impl Percentiles {
         point.map_or(f64::NAN, |point| self.answer(distribution, point))
     }
 
-    /// Returns all answers by the names of their points.
-    pub fn numbers(&self, distribution: &Distribution) -> Vec<(String, f64)> {
-        self.points.iter().map(|&point| (java_double(point), self.answer(distribution, point))).collect()
+    /// Returns all answers by the names of their points; `answer` returns the answer for a point.
+    pub fn numbers_of(&self, answer: impl Fn(f64) -> f64) -> Vec<(String, f64)> {
+        self.points.iter().map(|&point| (java_double(point), answer(point))).collect()
+    }
+
+    /// Returns the answer for a point in the window of a moving distribution.
+    pub fn moving_answer(&self, moving: &MovingDistribution, point: f64) -> f64 {
+        match self.asked {
+            Asked::Values => moving.value_at(point),
+            Asked::Ranks => moving.percent_at(point),
+        }
     }
 
     fn answer(&self, distribution: &Distribution, point: f64) -> f64 {
@@ -161,30 +170,30 @@ impl Percentiles {
         }
     }
 
-    /// Renders the body of the answer.
-    pub fn to_json(&self, distribution: &Distribution, format: &Format) -> Map<String, Value> {
-        let answers = self.points.iter().map(|&point| (point, self.answer(distribution, point)));
-        let shown = |answer: f64| if answer.is_nan() { Value::Null } else { double(answer) };
-        let text =
-            |answer: f64| (!format.is_raw() && !answer.is_nan()).then(|| Value::from(format.text(answer)));
-        let values = if self.keyed {
-            let mut values = Map::new();
-            for (point, answer) in answers {
+    /// Renders the body of the answer; `answer` returns the answer for a point.
+    ///
+    /// # Errors
+    /// Fails when there is no memory for all the points so far, or when the client has disconnected.
+    pub fn json_of(&self, format: &Format, answer: impl Fn(f64) -> f64) -> Result<Map<String, Value>> {
+        let (mut keyed, mut list) = (Map::new(), Vec::new());
+        for &point in &self.points {
+            let answer = answer(point);
+            let shown = if answer.is_nan() { Value::Null } else { double(answer) };
+            let is_formatted = !format.is_raw() && !answer.is_nan();
+            let text = is_formatted.then(|| format.text(answer)).transpose()?.map(Value::from);
+            if self.keyed {
                 let key = java_double(point);
-                let text = text(answer).map(|text| (format!("{key}_as_string"), text));
-                values.insert(key, shown(answer));
-                values.extend(text);
+                let text = text.map(|text| (format!("{key}_as_string"), text));
+                keyed.insert(key, shown);
+                keyed.extend(text);
+            } else {
+                let head = [("key".to_owned(), double(point)), ("value".to_owned(), shown)];
+                let text = text.map(|text| ("value_as_string".to_owned(), text));
+                list.push(Value::Object(head.into_iter().chain(text).collect()));
             }
-            Value::Object(values)
-        } else {
-            let one = |(point, answer): (f64, f64)| {
-                let head = [("key".to_owned(), double(point)), ("value".to_owned(), shown(answer))];
-                let text = text(answer).map(|text| ("value_as_string".to_owned(), text));
-                Value::Object(head.into_iter().chain(text).collect())
-            };
-            answers.map(one).collect()
-        };
-        Map::from_iter([("values".to_owned(), values)])
+        }
+        let values = if self.keyed { Value::Object(keyed) } else { Value::Array(list) };
+        Ok(Map::from_iter([("values".to_owned(), values)]))
     }
 }
 
@@ -260,7 +269,7 @@ impl Render for Percentiles {
         renderer: &Renderer<'_>,
         out: &mut Map<String, Value>,
     ) -> Result<()> {
-        out.extend(self.to_json(distribution, &renderer.shape.format));
+        out.extend(self.json_of(&renderer.shape.format, |point| self.answer(distribution, point))?);
         Ok(())
     }
 

@@ -136,8 +136,7 @@ impl Render for Rate {
         renderer: &Renderer<'_>,
         out: &mut Map<String, Value>,
     ) -> Result<()> {
-        single(out, found.rate(), true, &renderer.shape.format);
-        Ok(())
+        single(out, found.rate(), true, &renderer.shape.format)
     }
 
     fn number(&self, finding: &RateFinding, _: Option<&str>) -> Option<f64> {

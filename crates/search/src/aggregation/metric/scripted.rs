@@ -24,6 +24,7 @@ use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::BoundScript;
@@ -187,7 +188,7 @@ impl Reduce for ScriptedMetric {
 
 impl Render for ScriptedMetric {
     fn render(&self, found: &ScriptedFinding, _: &Renderer<'_>, out: &mut Map<String, Json>) -> Result<()> {
-        out.insert("value".into(), found.value.clone());
+        out.insert("value".into(), claimed::value(&found.value)?);
         Ok(())
     }
 

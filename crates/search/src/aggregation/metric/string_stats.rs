@@ -169,7 +169,7 @@ impl Render for StringStats {
         if found.count > 0 && matches!(format, super::super::values::format::Format::Decimal(_)) {
             for name in &NAMES[1..] {
                 let number = found.number(name).unwrap_or(f64::NAN);
-                out.insert(format!("{name}_as_string"), format.text(number).into());
+                out.insert(format!("{name}_as_string"), format.text(number)?.into());
             }
         }
         Ok(())

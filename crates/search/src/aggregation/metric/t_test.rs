@@ -198,8 +198,7 @@ impl Reduce for TTest {
 impl Render for TTest {
     fn render(&self, finding: &Samples, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let value = probability(finding, self.kind);
-        single(out, value, !value.is_nan(), &renderer.shape.format);
-        Ok(())
+        single(out, value, !value.is_nan(), &renderer.shape.format)
     }
 
     fn number(&self, finding: &Samples, _: Option<&str>) -> Option<f64> {

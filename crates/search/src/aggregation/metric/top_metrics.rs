@@ -18,6 +18,7 @@ use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::super::values::format::{Format, double};
 use super::top_hits::{TopHits, TopHitsCollector, TopHitsFound};
 use crate::context::ShardSnapshot;
@@ -180,29 +181,31 @@ impl Render for TopMetrics {
         out: &mut Map<String, Value>,
     ) -> Result<()> {
         let sort_source = renderer.shape.sources.get(self.metric_count);
+        let names = || self.fields[..self.metric_count].iter().map(|values| values.field.as_str());
+        claimed::objects(found.hits.len(), names())?;
         let top = found.hits.iter().map(|hit| {
             let shown = |value: &Value| match (value.as_i64(), sort_source) {
                 (Some(key), Some(Source { format: Format::Date { format, zone }, field, .. })) => {
                     let resolution = field.as_ref().map_or(Resolution::Millis, |field| field.resolution());
-                    format.format_instant(resolution.instant(key), zone).into()
+                    Ok(format.format_instant(resolution.instant(key), zone).into())
                 }
-                _ => value.clone(),
+                _ => claimed::value(value),
             };
             let sort: Vec<Value> = match &hit.fetched.sort {
-                Some(values) => values.iter().map(shown).collect(),
+                Some(values) => values.iter().map(shown).collect::<Result<_>>()?,
                 None => hit.fetched.score.map(float_to_json).into_iter().collect(),
             };
-            let metrics = self.fields[..self.metric_count].iter().map(|values| {
+            let metrics = names().map(|name| {
                 let fields = hit.fetched.fields.as_ref();
-                let value = fields.and_then(|fields| fields.get(&values.field)).map_or(Value::Null, middle);
-                (values.field.clone(), value)
+                let values = fields.and_then(|fields| fields.get(name));
+                Ok((claimed::name(name)?, values.map_or(Ok(Value::Null), middle)?))
             });
             let mut entry = Map::new();
             entry.insert("sort".into(), sort.into());
-            entry.insert("metrics".into(), Value::Object(metrics.collect()));
-            Value::Object(entry)
+            entry.insert("metrics".into(), Value::Object(metrics.collect::<Result<_>>()?));
+            Ok(Value::Object(entry))
         });
-        let top = top.collect();
+        let top = top.collect::<Result<_>>()?;
         out.insert("top".into(), top);
         Ok(())
     }
@@ -210,23 +213,23 @@ impl Render for TopMetrics {
     fn number(&self, finding: &TopHitsFound, value: Option<&str>) -> Option<f64> {
         let hit = finding.hits.first()?;
         let name = value.or_else(|| self.fields.first().map(|values| values.field.as_str()))?;
-        middle(hit.fetched.fields.as_ref()?.get(name)?).as_f64()
+        middle(hit.fetched.fields.as_ref()?.get(name)?).ok()?.as_f64()
     }
 }
 
 /// Returns the value that represents the values of a document: the mean of several numbers (rounded as in
 /// Java if they are integers), otherwise the first.
-fn middle(values: &Value) -> Value {
+fn middle(values: &Value) -> Result<Value> {
     let Some([first, .., _]) = values.as_array().map(Vec::as_slice) else {
-        return values.get(0).cloned().unwrap_or(Value::Null);
+        return values.get(0).map_or(Ok(Value::Null), claimed::value);
     };
     let all = values.as_array().map_or(&[][..], Vec::as_slice);
     let numbers: Vec<f64> = all.iter().filter_map(Value::as_f64).collect();
     if numbers.len() < all.len() {
-        return first.clone();
+        return claimed::value(first);
     }
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-    if first.is_f64() { double(mean) } else { ((mean + 0.5).floor() as i64).into() }
+    Ok(if first.is_f64() { double(mean) } else { ((mean + 0.5).floor() as i64).into() })
 }
 
 /// Collects hits as `top_hits` does. If buckets can be ordered by the metrics, also reads the metrics of each

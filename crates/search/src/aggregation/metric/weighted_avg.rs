@@ -138,8 +138,7 @@ impl Render for WeightedAvg {
         out: &mut Map<String, Value>,
     ) -> Result<()> {
         let avg = finding.avg();
-        single(out, avg, !avg.is_nan(), &renderer.shape.format);
-        Ok(())
+        single(out, avg, !avg.is_nan(), &renderer.shape.format)
     }
 
     fn number(&self, finding: &WeightedSums, _: Option<&str>) -> Option<f64> {

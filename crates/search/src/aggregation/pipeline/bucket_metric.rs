@@ -71,29 +71,25 @@ impl BucketMetric {
     }
 
     /// Returns the greatest or least value, and the keys of the buckets that have it.
-    fn extreme(&self, values: &[(String, f64)]) -> PipelineValue {
+    fn extreme(&self, values: &[(Row<'_>, f64)]) -> Result<PipelineValue> {
         let is_max = self.kind == MetricKind::Max;
-        let (mut best, mut keys) = (if is_max { f64::NEG_INFINITY } else { f64::INFINITY }, Vec::new());
-        for (key, value) in values {
+        let mut best = if is_max { f64::NEG_INFINITY } else { f64::INFINITY };
+        for (_, value) in values {
             let is_better = if is_max { *value > best } else { *value < best };
-            if is_better {
-                best = *value;
-                keys.clear();
-            }
-            if *value == best {
-                keys.push(Value::from(key.as_str()));
-            }
+            best = if is_better { *value } else { best };
         }
-        let mut made = PipelineValue::of_number(best, &self.format, "bucket_metric_value");
+        let keys = values.iter().filter(|(_, value)| *value == best);
+        let keys: Vec<Value> = keys.map(|(row, _)| Ok(row.text()?.into())).collect::<Result<_>>()?;
+        let mut made = PipelineValue::of_number(best, &self.format, "bucket_metric_value")?;
         made.body.insert("keys".into(), keys.into());
-        made
+        Ok(made)
     }
 }
 
-/// Returns the values of all buckets that the path leads to, with the keys of the buckets.
-pub fn values(path: &BucketsPath, gaps: GapPolicy, level: &Level<'_>) -> Result<Vec<(String, f64)>> {
+/// Returns the values of all buckets that the path leads to, with the buckets.
+pub fn values<'p>(path: &BucketsPath, gaps: GapPolicy, level: &Level<'p>) -> Result<Vec<(Row<'p>, f64)>> {
     let mut out = Vec::new();
-    each_value(path, gaps, level, &mut |_, row, value| out.push((row.text, value)))?;
+    each_value(path, gaps, level, &mut |_, row, value| out.push((row, value)))?;
     Ok(out)
 }
 
@@ -140,13 +136,15 @@ fn collect<'p>(
         places.pop();
         return Ok(());
     }
-    let rows = if has_several_buckets(own) { rows(own, shape, partial) } else { Vec::new() };
+    let rows = if has_several_buckets(own) { rows(own, shape, partial)? } else { Vec::new() };
+    let text = rest.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(">");
+    let below_path = BucketsPath { text, elements: rest.to_vec() };
     for (number, row) in rows.into_iter().enumerate() {
         check_request()?;
-        if step.key.as_ref().is_some_and(|key| *key != row.text) {
-            continue;
-        }
-        if step.key.is_some() {
+        if let Some(key) = &step.key {
+            if *key != row.text()? {
+                continue;
+            }
             let inside = Level { list: below.0, shapes: below.1, partials: row.subs };
             collect(rest, gaps, &inside, places, seen)?;
             continue;
@@ -154,9 +152,7 @@ fn collect<'p>(
         if rest.is_empty() {
             return Err(wrong("Bucket", &own.name));
         }
-        let text = rest.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(">");
-        let rest = BucketsPath { text, elements: rest.to_vec() };
-        let value = value_of(&rest, gaps, below, &row, &own.name)?.unwrap_or(f64::NAN);
+        let value = value_of(&below_path, gaps, below, &row, &own.name)?.unwrap_or(f64::NAN);
         if !value.is_nan() {
             seen(BucketPlace { aggregation: places, bucket: number }, row, value);
         }
@@ -181,7 +177,7 @@ impl Pipeline for BucketMetric {
     fn beside(&self, level: &Level<'_>) -> Result<Partial> {
         let values = values(&self.path, self.gaps, level)?;
         if matches!(self.kind, MetricKind::Max | MetricKind::Min) {
-            return Ok(self.extreme(&values).into_partial());
+            return Ok(self.extreme(&values)?.into_partial());
         }
         let mut state = MetricState {
             count: 0,
@@ -201,9 +197,9 @@ impl Pipeline for BucketMetric {
         let typed_name = match self.kind {
             MetricKind::Avg => {
                 let avg = if state.count == 0 { f64::NAN } else { state.sum / state.count as f64 };
-                return Ok(SimpleValue::new(avg, &self.format).into_partial());
+                return Ok(SimpleValue::new(avg, &self.format)?.into_partial());
             }
-            MetricKind::Sum => return Ok(SimpleValue::new(state.sum, &self.format).into_partial()),
+            MetricKind::Sum => return Ok(SimpleValue::new(state.sum, &self.format)?.into_partial()),
             MetricKind::Stats => "stats_bucket",
             _ => "extended_stats_bucket",
         };
@@ -212,8 +208,8 @@ impl Pipeline for BucketMetric {
             .iter()
             .map(|name| ((*name).to_owned(), state.order_value(self.kind, Some(name), self.sigma)))
             .collect();
-        Ok(PipelineValue { typed_name, body: state.to_json(&metric, &self.format), numbers, bucket: None }
-            .into_partial())
+        let body = state.to_json(&metric, &self.format)?;
+        Ok(PipelineValue { typed_name, body, numbers, bucket: None }.into_partial())
     }
 }
 

@@ -64,7 +64,7 @@ impl Scripted {
         let (own, shape) = (work.aggregation, work.shape);
         let mut run = self.script.start();
         let mut outcomes = Vec::new();
-        for row in rows(own, shape, partial) {
+        for row in rows(own, shape, partial)? {
             check_request()?;
             let mut values = Vec::with_capacity(self.paths.len());
             for (name, path) in &self.paths {
@@ -129,7 +129,7 @@ impl Pipeline for BucketScript {
         for (subs, outcome) in subs_mut(partial).into_iter().zip(outcomes) {
             check_request()?;
             if let Some(value) = outcome.filter(|value| !value.is_null()) {
-                subs[work.place] = SimpleValue::new(value.f64(), &self.format).into_partial();
+                subs[work.place] = SimpleValue::new(value.f64(), &self.format)?.into_partial();
             }
         }
         Ok(())

@@ -82,9 +82,15 @@ impl Pipeline for BucketSort {
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let (own, shape) = (work.aggregation, work.shape);
         let mut table: Vec<(usize, Vec<f64>)> = Vec::new();
-        let found = rows(own, shape, partial);
+        // Keys that are not numbers, by bucket; empty if no sort compares them.
+        let mut texts: Vec<String> = Vec::new();
+        let compares_keys = self.sorts.iter().any(|(path, _)| path.text == "_key");
+        let found = rows(own, shape, partial)?;
         for (place, row) in found.iter().enumerate() {
             check_request()?;
+            if compares_keys {
+                texts.push(if row.key.is_nan() { row.text()? } else { String::new() });
+            }
             let mut values = Vec::with_capacity(self.sorts.len());
             for (path, _) in &self.sorts {
                 values.push(match path.text.as_str() {
@@ -105,7 +111,7 @@ impl Pipeline for BucketSort {
                 let (a, b) = (left_values[sort], right_values[sort]);
                 let ordering = match (a.is_nan(), b.is_nan()) {
                     (true, true) if path.text == "_key" => {
-                        let ordering = found[*left].text.cmp(&found[*right].text);
+                        let ordering = texts[*left].cmp(&texts[*right]);
                         if *descending { ordering.reverse() } else { ordering }
                     }
                     (true, true) => Ordering::Equal,

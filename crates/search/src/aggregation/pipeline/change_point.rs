@@ -65,11 +65,15 @@ impl Pipeline for ChangePoint {
     }
 
     fn beside(&self, level: &Level<'_>) -> Result<Partial> {
-        let (mut values, mut places) = (Vec::new(), Vec::new());
+        let (mut values, mut found) = (Vec::new(), Vec::new());
+        // A path leads to the buckets of a single aggregation.
+        let mut places = Vec::new();
         each_value(&self.path, GapPolicy::Skip, level, &mut |at, row, value| {
             if value.is_finite() {
                 values.push(value);
-                places.push((at.aggregation.to_vec(), at.bucket, row));
+                found.push((at.bucket, row));
+                places.clear();
+                places.extend_from_slice(at.aggregation);
             }
         })?;
         if values.len() < VALUE_COUNT_MIN {
@@ -82,17 +86,12 @@ impl Pipeline for ChangePoint {
         let (name, said, at) = told(change(&values)?);
         let mut said: Map<String, Value> =
             said.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let bucket = at.map(|at| {
-            let (aggregation, number, row) = &places[at];
-            said.insert("change_point".into(), (*number).into());
-            PickedBucket {
-                places: aggregation.clone(),
-                key: row.text.clone(),
-                doc_count: row.doc_count,
-                subs: row.subs.to_vec(),
-            }
-        });
-        Ok(made(json!({name: said}), bucket))
+        let Some(at) = at else { return Ok(made(json!({name: said}), None)) };
+        let (number, row) = &found[at];
+        said.insert("change_point".into(), (*number).into());
+        let (key, subs) = (row.text()?, row.subs.to_vec());
+        let bucket = PickedBucket { places, key, doc_count: row.doc_count, subs };
+        Ok(made(json!({name: said}), Some(bucket)))
     }
 }
 

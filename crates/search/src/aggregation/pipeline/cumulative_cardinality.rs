@@ -58,13 +58,13 @@ impl Pipeline for CumulativeCardinality {
         };
         let mut all = request.empty_sketch();
         let mut counts = Vec::new();
-        for row in rows(own, work.shape, partial) {
+        for row in rows(own, work.shape, partial)? {
             check_request()?;
             if let Some(Partial::Cardinality(sketch)) = row.subs.get(place) {
                 all.merge(sketch);
             }
             let count = all.cardinality();
-            let mut made = PipelineValue::of_number(count as f64, &self.format, "simple_long_value");
+            let mut made = PipelineValue::of_number(count as f64, &self.format, "simple_long_value")?;
             made.body.insert("value".into(), count.into());
             counts.push(made.into_partial());
         }

@@ -45,7 +45,7 @@ impl Pipeline for CumulativeSum {
             if value.is_finite() {
                 sum += value;
             }
-            subs[work.place] = SimpleValue::new(sum, &self.format).into_partial();
+            subs[work.place] = SimpleValue::new(sum, &self.format)?.into_partial();
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::super::answer::partial::Partial;
 use super::super::bind::Shape;
 use super::super::tree::Aggregation;
+use super::super::values::claimed;
 use super::super::values::format::{Format, double};
 use super::path::BucketsPath;
 use crate::error::Result;
@@ -67,18 +68,26 @@ pub struct SimpleValue {
 
 impl SimpleValue {
     /// Formats the number; one that is not finite is shown as `null`.
-    pub fn new(value: f64, format: &Format) -> SimpleValue {
+    ///
+    /// # Errors
+    /// As for [`Format::text`].
+    pub fn new(value: f64, format: &Format) -> Result<SimpleValue> {
         let is_formatted = value.is_finite() && !format.is_raw();
-        SimpleValue { value, text: is_formatted.then(|| format.text(value).into()) }
+        let text = is_formatted.then(|| format.text(value)).transpose()?;
+        Ok(SimpleValue { value, text: text.map(String::into_boxed_str) })
     }
 
     /// Writes `value`, and `value_as_string` if there is a format.
-    pub fn write(&self, out: &mut Map<String, Value>) {
+    ///
+    /// # Errors
+    /// Fails when there is no memory for them, or when the client has disconnected.
+    pub fn write(&self, out: &mut Map<String, Value>) -> Result<()> {
         let shown = if self.value.is_finite() { double(self.value) } else { Value::Null };
         out.insert("value".into(), shown);
         if let Some(text) = &self.text {
-            out.insert("value_as_string".into(), (**text).into());
+            out.insert("value_as_string".into(), claimed::name(text)?.into());
         }
+        Ok(())
     }
 
     /// Does the same as [`PipelineValue::number`].
@@ -116,10 +125,13 @@ pub struct PickedBucket {
 
 impl PipelineValue {
     /// Makes a result that starts like a [`SimpleValue`].
-    pub fn of_number(value: f64, format: &Format, typed_name: &'static str) -> PipelineValue {
+    ///
+    /// # Errors
+    /// As for [`Format::text`].
+    pub fn of_number(value: f64, format: &Format, typed_name: &'static str) -> Result<PipelineValue> {
         let mut body = Map::new();
-        SimpleValue::new(value, format).write(&mut body);
-        PipelineValue { typed_name, body, numbers: vec![("value".into(), value)], bucket: None }
+        SimpleValue::new(value, format)?.write(&mut body)?;
+        Ok(PipelineValue { typed_name, body, numbers: vec![("value".into(), value)], bucket: None })
     }
 
     /// Returns the value that the `buckets_path` of another pipeline leads to. `name` is the part after the

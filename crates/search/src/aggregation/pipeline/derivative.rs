@@ -56,19 +56,19 @@ impl Pipeline for Derivative {
         let (own, shape) = (work.aggregation, work.shape);
         let mut made = Vec::new();
         let mut last: Option<(f64, f64)> = None;
-        for row in rows(own, shape, partial) {
+        for row in rows(own, shape, partial)? {
             check_request()?;
             let value = value_of(&self.path, self.gaps, (&own.subs, &shape.subs), &row, &own.name)?;
             made.push(match (last, value) {
                 (Some((last_key, last_value)), Some(value)) => {
                     let change = value - last_value;
-                    let mut result = PipelineValue::of_number(change, &self.format, "derivative");
+                    let mut result = PipelineValue::of_number(change, &self.format, "derivative")?;
                     if let Some(unit) = self.unit_millis {
                         let normalized = change / ((row.key - last_key) / unit);
                         if normalized.is_finite() {
                             result.body.insert("normalized_value".into(), double(normalized));
                             if !self.format.is_raw() {
-                                let text = self.format.text(normalized);
+                                let text = self.format.text(normalized)?;
                                 result.body.insert("normalized_value_as_string".into(), text.into());
                             }
                         } else {

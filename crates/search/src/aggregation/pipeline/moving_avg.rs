@@ -65,8 +65,8 @@ impl MovingAvg {
         self.model.fitted(train, test)
     }
 
-    fn value(&self, number: f64) -> Partial {
-        SimpleValue::new(number, &self.format).into_partial()
+    fn value(&self, number: f64) -> Result<Partial> {
+        Ok(SimpleValue::new(number, &self.format)?.into_partial())
     }
 
     /// Writes forecasts into the buckets after `last`, and makes those that are not there.
@@ -79,7 +79,8 @@ impl MovingAvg {
     ) -> Result<()> {
         let mut rest = forecasts.iter();
         for (subs, number) in subs_mut(partial).into_iter().skip(last + 1).zip(rest.by_ref()) {
-            subs[work.place] = self.value(*number);
+            check_request()?;
+            subs[work.place] = self.value(*number)?;
         }
         let written = subs_mut(partial).len().saturating_sub(last + 1).min(forecasts.len());
         let Partial::Histogram(buckets) = partial else {
@@ -100,7 +101,7 @@ impl MovingAvg {
                 None => before.key.saturating_add(1),
             };
             let mut subs = vec![Partial::Absent; work.aggregation.subs.len()];
-            subs[work.place] = self.value(*number);
+            subs[work.place] = self.value(*number)?;
             buckets.push(KeyedBucket { key, doc_count: 0, subs });
         }
         Ok(())
@@ -144,7 +145,7 @@ impl Pipeline for MovingAvg {
             let before = window(seen);
             if model.has_enough(before.len()) {
                 let number = model.forecasts(before, 1).first().copied().unwrap_or(f64::NAN);
-                subs[work.place] = self.value(number);
+                subs[work.place] = self.value(number)?;
             }
             (seen, last) = (seen + 1, place);
         }

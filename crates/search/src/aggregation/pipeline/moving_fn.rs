@@ -3,6 +3,7 @@
 //!
 //! A script that only calls one function of `MovingFunctions` is replaced by that function.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
@@ -90,11 +91,10 @@ pub fn window(options: &mut Options) -> std::result::Result<i64, RequestError> {
     }
 }
 
-/// Returns the values of the window that ends before `place`, shifted by `shift`.
-pub fn slice<T>(values: &[T], place: usize, window: i64, shift: i64) -> &[T] {
-    let clamp = |at: i64| at.clamp(0, values.len() as i64) as usize;
-    let (from, to) = (clamp(place as i64 - window + shift), clamp(place as i64 + shift));
-    &values[from..to]
+/// Returns the window of `count` values that ends before `place`, shifted by `shift`.
+pub fn span(count: usize, place: usize, window: i64, shift: i64) -> Range<usize> {
+    let clamp = |at: i64| at.clamp(0, count as i64) as usize;
+    clamp(place as i64 - window + shift)..clamp(place as i64 + shift)
 }
 
 impl Function {
@@ -204,7 +204,7 @@ impl Pipeline for MovingFn {
         for (subs, value) in subs_mut(partial).into_iter().zip(&all) {
             check_request()?;
             if !value.is_nan() {
-                let window = slice(&values, place, self.window, self.shift);
+                let window = &values[span(values.len(), place, self.window, self.shift)];
                 let result = match (&self.script, &mut run) {
                     (Chosen::Function(function), _) => {
                         function.check(window)?;
@@ -213,7 +213,7 @@ impl Pipeline for MovingFn {
                     (Chosen::Script(_), Some(run)) => run.run_over(window)?.f64(),
                     (Chosen::Script(_), None) => f64::NAN,
                 };
-                subs[work.place] = SimpleValue::new(result, &self.format).into_partial();
+                subs[work.place] = SimpleValue::new(result, &self.format)?.into_partial();
                 place += 1;
             }
         }

@@ -4,12 +4,13 @@
 use limber_mapping::RequestError;
 
 use super::super::answer::partial::Partial;
-use super::super::metric::{Distribution, Percentiles};
+use super::super::metric::{Distribution, MovingDistribution, Percentiles};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::Format;
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
-use super::moving_fn::{slice, window};
+use super::moving_fn::{span, window};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, find};
 use super::rows::{rows, subs_mut};
@@ -62,23 +63,25 @@ impl Pipeline for MovingPercentiles {
             )
             .into());
         };
-        let found: Vec<Distribution> = rows(own, work.shape, partial)
-            .iter()
+        let found: Vec<Option<&Distribution>> = rows(own, work.shape, partial)?
+            .into_iter()
             .map(|row| match row.subs.get(place) {
-                Some(Partial::Distribution(distribution)) => (**distribution).clone(),
-                _ => percentiles.empty(),
+                Some(Partial::Distribution(distribution)) => Some(&**distribution),
+                _ => None,
             })
             .collect();
-        let format = work.shape.subs.get(place).map(|shape| shape.format.clone());
+        let count = found.len();
+        let mut moving = MovingDistribution::new(percentiles.empty(), &found)?;
+        let format = work.shape.subs.get(place).map_or(&Format::Raw, |shape| &shape.format);
         for (bucket, subs) in subs_mut(partial).into_iter().enumerate() {
             check_request()?;
-            let merged = percentiles.merged(slice(&found, bucket, self.window, self.shift).iter().cloned());
-            let format = format.clone().unwrap_or(super::super::values::format::Format::Raw);
+            moving.slide(span(count, bucket, self.window, self.shift))?;
+            let answer = |point: f64| percentiles.moving_answer(&moving, point);
             subs[work.place] = PipelineValue {
                 bucket: None,
                 typed_name: percentiles.full_name(),
-                body: percentiles.to_json(&merged, &format),
-                numbers: percentiles.numbers(&merged),
+                body: percentiles.json_of(format, answer)?,
+                numbers: percentiles.numbers_of(answer),
             }
             .into_partial();
         }

@@ -87,7 +87,7 @@ impl Pipeline for Normalize {
         let made = normalized(self.method, &values);
         for (subs, value) in subs_mut(partial).into_iter().zip(made) {
             check_request()?;
-            subs[work.place] = SimpleValue::new(value, &self.format).into_partial();
+            subs[work.place] = SimpleValue::new(value, &self.format)?.into_partial();
         }
         Ok(())
     }

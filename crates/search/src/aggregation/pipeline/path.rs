@@ -8,8 +8,8 @@ use super::super::bind::Shape;
 use super::super::tree::Aggregation;
 use super::definition::Enclosing;
 use super::options::GapPolicy;
-use super::rows::{Row, rows};
-use crate::error::Result;
+use super::rows::{Row, row_count, rows};
+use crate::error::{Result, check_request};
 
 /// One element of a path: `name`, `name['key']`, or at the end `name.value`. At the end, `name['key'].value`
 /// means the same as `name['key']>value`.
@@ -81,8 +81,12 @@ pub fn values_of(
     partial: &Partial,
 ) -> Result<Vec<f64>> {
     let (own, shape) = (work.aggregation, work.shape);
-    let value = |row: &Row<'_>| value_of(path, gaps, (&own.subs, &shape.subs), row, &own.name);
-    rows(own, shape, partial).iter().map(|row| Ok(value(row)?.unwrap_or(f64::NAN))).collect()
+    let value = |row: &Row<'_>| {
+        check_request()?;
+        let value = value_of(path, gaps, (&own.subs, &shape.subs), row, &own.name)?;
+        Ok(value.unwrap_or(f64::NAN))
+    };
+    rows(own, shape, partial)?.iter().map(value).collect()
 }
 
 /// Returns a bucket's value under a gap policy. NaN is a gap; `None` means that the path leads nowhere here.
@@ -121,7 +125,7 @@ pub fn number_at(
     let value = if is_metric { value.or(step.key.as_deref()) } else { value };
     if rest.is_empty() {
         if value == Some("_bucket_count") {
-            return Ok(Some(rows(own, shape, partial).len() as f64));
+            return Ok(Some(row_count(partial) as f64));
         }
         return match partial {
             Partial::Absent => Ok(None),
@@ -135,10 +139,16 @@ pub fn number_at(
         };
     }
     if rest.len() == 1 && rest[0].name == "_bucket_count" {
-        return Ok(Some(rows(own, shape, partial).len() as f64));
+        return Ok(Some(row_count(partial) as f64));
     }
     let Some(key) = &step.key else { return Err(wrong("Object[]", &own.name)) };
-    let found = rows(own, shape, partial).into_iter().find(|row| row.text == *key);
+    let mut found = None;
+    for row in rows(own, shape, partial)? {
+        if row.text()? == *key {
+            found = Some(row);
+            break;
+        }
+    }
     match (found, rest) {
         (None, _) => Ok(None),
         (Some(row), [last]) if last.name == "_count" => Ok(Some(row.doc_count as f64)),

@@ -82,13 +82,16 @@ impl Pipeline for PercentilesBucket {
             0 => f64::NAN,
             count => found[(percent / 100.0 * (count - 1) as f64 + 0.5).floor() as usize],
         };
-        let text = |value: f64| (!self.format.is_raw() && value.is_finite()).then(|| self.format.text(value));
+        let text = |value: f64| -> Result<Option<Value>> {
+            let is_formatted = !self.format.is_raw() && value.is_finite();
+            Ok(is_formatted.then(|| self.format.text(value)).transpose()?.map(Value::from))
+        };
         let body = if self.keyed {
             let mut body = Map::new();
             for &percent in &self.percents {
                 let (key, value) = (java_double(percent), value(percent));
                 body.insert(key.clone(), shown(value));
-                body.extend(text(value).map(|text| (format!("{key}_as_string"), text.into())));
+                body.extend(text(value)?.map(|text| (format!("{key}_as_string"), text)));
             }
             Value::Object(body)
         } else {
@@ -97,12 +100,11 @@ impl Pipeline for PercentilesBucket {
                 let mut entry = Map::new();
                 entry.insert("key".into(), double(percent));
                 entry.insert("value".into(), shown(value));
-                entry.extend(
-                    text(value).map(|text| (format!("{}_as_string", java_double(percent)), text.into())),
-                );
-                Value::Object(entry)
+                let name = || format!("{}_as_string", java_double(percent));
+                entry.extend(text(value)?.map(|text| (name(), text)));
+                Ok(Value::Object(entry))
             };
-            self.percents.iter().map(one).collect()
+            self.percents.iter().map(one).collect::<Result<_>>()?
         };
         let numbers = self.percents.iter().map(|&percent| (java_double(percent), value(percent))).collect();
         Ok(PipelineValue {

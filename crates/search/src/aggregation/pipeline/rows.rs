@@ -1,91 +1,110 @@
 //! A common view of the buckets of any aggregation: key, document count, and sub-aggregations' results.
 
-use super::super::answer::partial::{Partial, TermKey, with_places};
-use super::super::answer::render::term_text;
-use super::super::bind::Shape;
-use super::super::buckets::list::key_text;
-use super::super::tree::Aggregation;
-use super::super::values::format::Format;
+use limber_work as work;
 
-/// One bucket. `text` is its key as it would be shown in `key_as_string`.
-#[derive(Debug)]
+use super::super::answer::partial::{Key, Partial, TermKey};
+use super::super::bind::Shape;
+use super::super::buckets::list::keys_text;
+use super::super::definition::Definition;
+use super::super::tree::Aggregation;
+use crate::error::Result;
+
+/// One bucket.
+#[derive(Debug, Clone, Copy)]
 pub struct Row<'p> {
     /// NaN if the key is not a number.
     pub key: f64,
-    pub text: String,
     pub doc_count: u64,
     pub subs: &'p [Partial],
+    place: usize,
+    of: Buckets<'p>,
+}
+
+/// The buckets of one aggregation.
+#[derive(Debug, Clone, Copy)]
+struct Buckets<'p> {
+    definition: Option<&'p dyn Definition>,
+    shape: &'p Shape,
+    partial: &'p Partial,
+}
+
+impl Row<'_> {
+    /// Returns the key as it would be shown in `key_as_string`. It is formatted here and not for all buckets
+    /// in advance, because a request chooses how long keys are.
+    ///
+    /// # Errors
+    /// Fails when there is no memory for it, or when the client has disconnected.
+    pub fn text(&self) -> Result<String> {
+        let Buckets { definition, shape, partial } = self.of;
+        let format = &shape.format;
+        match partial {
+            Partial::Terms(terms) => match &terms.buckets[self.place].key {
+                TermKey::Long(value) => format.text_of_long(*value),
+                TermKey::Double(value) => format.text(*value),
+                TermKey::Term(term) => format.text_of_term(term),
+                TermKey::Several(keys) => keys_text(keys, &shape.sources),
+            },
+            Partial::Histogram(buckets) => {
+                let key = buckets[self.place].key;
+                match definition.and_then(|definition| definition.double_key(key)) {
+                    Some(key) => format.text(key),
+                    None => format.text_of_long(key),
+                }
+            }
+            Partial::Fixed(buckets) => {
+                let place = buckets[self.place].defined_at(self.place);
+                let text = definition.map(|definition| definition.bucket_text(place, shape)).transpose()?;
+                Ok(text.flatten().unwrap_or_else(|| place.to_string()))
+            }
+            Partial::List(list) => keys_text(&list.buckets[self.place].keys, &shape.sources),
+            _ => Ok(String::new()),
+        }
+    }
+}
+
+/// Returns the number of buckets; 0 for metrics.
+pub fn row_count(partial: &Partial) -> usize {
+    match partial {
+        Partial::Terms(terms) => terms.buckets.len(),
+        Partial::Histogram(buckets) => buckets.len(),
+        Partial::Fixed(buckets) => buckets.len(),
+        Partial::List(list) => list.buckets.len(),
+        _ => 0,
+    }
 }
 
 /// Returns the buckets in their order; empty for metrics.
-pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<Row<'p>> {
-    let (format, definition) = (&shape.format, own.definition());
-    match partial {
-        Partial::Terms(terms) => terms
-            .buckets
-            .iter()
-            .map(|bucket| Row {
-                key: bucket.key.as_double(),
-                text: match &bucket.key {
-                    TermKey::Long(value) => format.text_of_long(*value),
-                    TermKey::Double(value) => format.text(*value),
-                    TermKey::Term(term) => term_text(term, format),
-                    TermKey::Several(keys) => {
-                        let parts: Vec<String> = keys
-                            .iter()
-                            .enumerate()
-                            .map(|(place, key)| {
-                                key_text(
-                                    key,
-                                    shape.sources.get(place).map_or(&Format::Raw, |source| &source.format),
-                                )
-                            })
-                            .collect();
-                        parts.join("|")
-                    }
-                },
-                doc_count: bucket.doc_count,
-                subs: &bucket.subs,
-            })
-            .collect(),
-        Partial::Histogram(buckets) => buckets
-            .iter()
-            .map(|bucket| {
-                let (key, text) = match definition.and_then(|definition| definition.double_key(bucket.key)) {
-                    Some(key) => (key, format.text(key)),
-                    None => (bucket.key as f64, format.text_of_long(bucket.key)),
-                };
-                Row { key, text, doc_count: bucket.doc_count, subs: &bucket.subs }
-            })
-            .collect(),
-        Partial::Fixed(buckets) => {
-            let text = |place: usize| definition?.bucket_text(place, shape);
-            let row = |(place, bucket): (usize, &'p super::super::answer::partial::Bucket)| Row {
-                key: f64::NAN,
-                text: text(place).unwrap_or_else(|| place.to_string()),
-                doc_count: bucket.doc_count,
-                subs: &bucket.subs,
-            };
-            with_places(buckets).map(row).collect()
+///
+/// # Errors
+/// Fails when there is no memory for them, or when the client has disconnected.
+pub fn rows<'p>(own: &'p Aggregation, shape: &'p Shape, partial: &'p Partial) -> Result<Vec<Row<'p>>> {
+    let of = Buckets { definition: own.definition(), shape, partial };
+    work::claim((row_count(partial) * size_of::<Row<'p>>()) as u64)?;
+    let row = |(place, (key, doc_count, subs))| Row { key, doc_count, subs, place, of };
+    Ok(match partial {
+        Partial::Terms(terms) => {
+            let buckets = terms.buckets.iter();
+            let parts = buckets.map(|bucket| (bucket.key.as_double(), bucket.doc_count, &bucket.subs[..]));
+            parts.enumerate().map(row).collect()
         }
-        Partial::List(list) => list
-            .buckets
-            .iter()
-            .map(|bucket| {
-                let parts: Vec<String> = bucket
-                    .keys
-                    .iter()
-                    .enumerate()
-                    .map(|(place, key)| {
-                        key_text(key, shape.sources.get(place).map_or(&Format::Raw, |source| &source.format))
-                    })
-                    .collect();
-                let key = bucket.keys.first().map_or(f64::NAN, |key| key.as_double());
-                Row { key, text: parts.join("|"), doc_count: bucket.doc_count, subs: &bucket.subs }
-            })
-            .collect(),
+        Partial::Histogram(buckets) => {
+            let double_key = |key| of.definition.and_then(|definition| definition.double_key(key));
+            let key = |key: i64| double_key(key).unwrap_or(key as f64);
+            let parts = buckets.iter().map(|bucket| (key(bucket.key), bucket.doc_count, &bucket.subs[..]));
+            parts.enumerate().map(row).collect()
+        }
+        Partial::Fixed(buckets) => {
+            let parts = buckets.iter().map(|bucket| (f64::NAN, bucket.doc_count, &bucket.subs[..]));
+            parts.enumerate().map(row).collect()
+        }
+        Partial::List(list) => {
+            let key = |keys: &[Key]| keys.first().map_or(f64::NAN, Key::as_double);
+            let buckets = list.buckets.iter();
+            let parts = buckets.map(|bucket| (key(&bucket.keys), bucket.doc_count, &bucket.subs[..]));
+            parts.enumerate().map(row).collect()
+        }
         _ => Vec::new(),
-    }
+    })
 }
 
 /// Returns the sub-aggregations' results of every bucket, including those of single-bucket aggregations.

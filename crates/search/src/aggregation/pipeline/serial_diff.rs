@@ -55,7 +55,7 @@ impl Pipeline for SerialDiff {
             check_request()?;
             let before = place.checked_sub(self.lag).map_or(f64::NAN, |before| values[before]);
             if !values[place].is_nan() && !before.is_nan() {
-                subs[work.place] = SimpleValue::new(values[place] - before, &self.format).into_partial();
+                subs[work.place] = SimpleValue::new(values[place] - before, &self.format)?.into_partial();
             }
         }
         Ok(())

@@ -144,7 +144,7 @@ impl Significance {
         let bodies = list.buckets.iter().map(|bucket: &ListBucket| {
             let mut head = Map::new();
             let source = renderer.shape.sources.first();
-            push_key(&mut head, &bucket.keys[0], source);
+            push_key(&mut head, &bucket.keys[0], source)?;
             // Elasticsearch shows booleans as `true` and `false` here.
             if let (Some(Source { format: Format::Boolean, .. }), Key::Long(value)) =
                 (source, &bucket.keys[0])

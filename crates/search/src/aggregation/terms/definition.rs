@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::{TermBucket, TermKey, TermsPartial};
 use super::super::answer::reduce::Reducer;
-use super::super::answer::render::{Renderer, term_text};
+use super::super::answer::render::Renderer;
 use super::super::bind::Shape;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
@@ -141,15 +141,15 @@ impl Terms {
         let text = match &bucket.key {
             TermKey::Long(key) => {
                 head.insert("key".into(), format.long(*key));
-                (!format.is_raw()).then(|| format.text_of_long(*key))
+                (!format.is_raw()).then(|| format.text_of_long(*key)).transpose()?
             }
             TermKey::Double(key) => {
                 head.insert("key".into(), double(*key));
-                (!format.is_raw()).then(|| format.text(*key))
+                (!format.is_raw()).then(|| format.text(*key)).transpose()?
             }
             TermKey::Several(_) => None,
             TermKey::Term(term) => {
-                head.insert("key".into(), term_text(term, format).into());
+                head.insert("key".into(), format.text_of_term(term)?.into());
                 None
             }
         };

@@ -19,7 +19,7 @@ use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::combinations::Combinations;
 use super::super::buckets::combined_keys::CombinedKeys;
 use super::super::buckets::entries::{Emitted, Entries, IdColumn, Pace};
-use super::super::buckets::list::{key_text, part_json};
+use super::super::buckets::list::{keys_text, part_json};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
@@ -130,11 +130,9 @@ impl Render for MultiTerms {
         let buckets = terms.buckets.iter().map(|bucket| {
             let TermKey::Several(keys) = &bucket.key else { return Ok(Value::Null) };
             let shown = keys.iter().enumerate().map(|(key_index, key)| part_json(key, format(key_index)));
-            let texts: Vec<String> =
-                keys.iter().enumerate().map(|(key_index, key)| key_text(key, format(key_index))).collect();
             let mut head = Map::new();
-            head.insert("key".into(), shown.collect());
-            head.insert("key_as_string".into(), texts.join("|").into());
+            head.insert("key".into(), shown.collect::<Result<_>>()?);
+            head.insert("key_as_string".into(), keys_text(keys, sources)?.into());
             if self.request.show_error {
                 head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
             }

@@ -152,7 +152,7 @@ impl Render for RareTerms {
         out: &mut Map<String, Value>,
     ) -> Result<()> {
         render_buckets(list, renderer, out, |bucket, head| {
-            push_key(head, &bucket.keys[0], renderer.shape.sources.first());
+            push_key(head, &bucket.keys[0], renderer.shape.sources.first())
         })
     }
 }

@@ -18,10 +18,19 @@ pub struct DecimalFormat {
 
 /// Largest number of digits on either side of the decimal point.
 const DIGIT_COUNT_MAX: usize = 340;
+/// Maximum length of a pattern in bytes: that of a date's pattern. A request repeats a pattern's texts for
+/// every value that it shows.
+const LENGTH_MAX: usize = 512;
 
 impl DecimalFormat {
     /// Parses a pattern such as `#,##0.00`.
     pub fn parse(pattern: &str) -> Result<DecimalFormat, RequestError> {
+        if pattern.len() > LENGTH_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "Invalid format: pattern of {} bytes",
+                pattern.len()
+            )));
+        }
         let malformed = || RequestError::illegal_argument(format!("Malformed pattern \"{pattern}\""));
         let positive = pattern.split(';').next().unwrap_or_default();
         let is_number = |char: char| matches!(char, '0' | '#' | ',' | '.');
@@ -169,6 +178,8 @@ mod tests {
             assert_eq!(DecimalFormat::parse(pattern).expect("pattern").format(value), expected, "{pattern}");
         }
         assert!(DecimalFormat::parse("abc").is_err());
+        assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(509))).is_ok());
+        assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(510))).is_err());
         assert!(DecimalFormat::parse("0E0").is_err());
     }
 }

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use limber_mapping::date::{DateFormat, Zone};
 use limber_mapping::number::{java_double, u64_from_sortable};
 use limber_mapping::{Field, RangeKind, RequestError, TermCodec, ValueKind};
+use limber_work as work;
 use serde_json::{Number, Value};
 
+use super::claimed;
 use super::decimal_format::DecimalFormat;
 use crate::aggregation::options::ValuesOptions;
+use crate::error;
 
 /// How a value is formatted as a string.
 #[derive(Debug, Clone)]
@@ -77,23 +80,49 @@ impl Format {
     }
 
     /// Formats a double as a string; dates and booleans convert it as Elasticsearch's `format(double)` does.
-    pub fn text(&self, value: f64) -> String {
-        match self {
+    ///
+    /// A pattern of 512 bytes at most makes texts that are too short to be claimed one by one. What was made
+    /// before is measured by each call, so that neither points, buckets nor hits times the length of a format
+    /// can go beyond the memory limit.
+    ///
+    /// # Errors
+    /// Fails when there is no memory for what was made before, or when the client has disconnected.
+    pub fn text(&self, value: f64) -> error::Result<String> {
+        work::check_beyond_deadline()?;
+        Ok(match self {
             Format::Raw | Format::Unsigned | Format::Coded(_) => java_double(value),
             Format::Boolean => (value != 0.0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value as i64, zone),
             Format::Decimal(format) => format.format(value),
-        }
+        })
     }
 
     /// Formats a long as a string.
-    pub fn text_of_long(&self, value: i64) -> String {
-        match self {
+    ///
+    /// # Errors
+    /// As for [`Format::text`].
+    pub fn text_of_long(&self, value: i64) -> error::Result<String> {
+        work::check_beyond_deadline()?;
+        Ok(match self {
             Format::Raw | Format::Coded(_) => value.to_string(),
             Format::Unsigned => u64_from_sortable(value).to_string(),
             Format::Boolean => (value != 0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value, zone),
             Format::Decimal(format) => format.format(value as f64),
+        })
+    }
+
+    /// Formats a term as a string.
+    ///
+    /// # Errors
+    /// Fails when there is no memory for it, or when the client has disconnected.
+    pub fn text_of_term(&self, term: &[u8]) -> error::Result<String> {
+        match self {
+            Format::Coded(codec) => {
+                work::claim(term.len() as u64)?;
+                Ok(codec.decode(term))
+            }
+            _ => claimed::term(term),
         }
     }
 
@@ -107,12 +136,15 @@ impl Format {
 
     /// Formats a statistic's `..._as_string`. As in Elasticsearch, booleans stay booleans, and dates beyond
     /// the range of a long are null.
-    pub fn value(&self, value: f64) -> Value {
-        match self {
+    ///
+    /// # Errors
+    /// As for [`Format::text`].
+    pub fn value(&self, value: f64) -> error::Result<Value> {
+        Ok(match self {
             Format::Boolean => (value != 0.0).into(),
             Format::Date { .. } if value >= i64::MAX as f64 || value <= i64::MIN as f64 => Value::Null,
-            _ => self.text(value).into(),
-        }
+            _ => self.text(value)?.into(),
+        })
     }
 }
 

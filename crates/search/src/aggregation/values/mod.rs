@@ -1,5 +1,7 @@
-//! Types and formats of values, compensated sums, checks of field types, and strings read from the source.
+//! Types and formats of values, texts that answers repeat, compensated sums, checks of field types, and
+//! strings read from the source.
 
+pub(super) mod claimed;
 pub(super) mod decimal_format;
 pub(super) mod format;
 pub(super) mod kahan;
