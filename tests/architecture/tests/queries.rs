@@ -79,7 +79,7 @@ fn nobody_asks_which_query_it_is() {
 /// The files of the room that enumerate the terms of a dictionary.
 const ENUMERATING: [&str; 3] = [
     // Expansions: only terms that the user may see.
-    "query/expansion.rs",
+    "query/term_level/expansion.rs",
     // The terms of the documents that are percolated, which the request contains.
     "query/specialized/percolate/held_keys.rs",
     // Scores the documents of a feature by its terms, without showing these.

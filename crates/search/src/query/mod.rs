@@ -30,7 +30,6 @@ mod cached;
 mod can_match;
 mod convert;
 mod docs;
-mod expansion;
 mod matching;
 mod required_terms;
 mod scoring;

@@ -16,10 +16,10 @@ use limber_segment::{DocId, LiveDocs, NO_MORE_DOCS, SegmentView};
 use limber_text::automaton::TermAutomaton;
 use limber_work as work;
 
-use super::bind::Binder;
 use crate::error::Result;
 use crate::matcher;
 use crate::primitives::Docs;
+use crate::query::bind::Binder;
 
 /// Postings that are looked at between two checks whether the request may go on.
 const LOOKS_BETWEEN_CHECKS: u32 = 1024;
