@@ -3,6 +3,7 @@
 
 mod later;
 mod limits;
+mod words;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -76,6 +76,33 @@ fn nobody_asks_which_query_it_is() {
     assert_eq!(outside, BTreeSet::from(KNOWN_OUTSIDE));
 }
 
+/// The files of the room that enumerate the terms of a dictionary.
+const ENUMERATING: [&str; 3] = [
+    // Expansions: only terms that the user may see.
+    "query/term_level/expansion.rs",
+    // The terms of the documents that are percolated, which the request contains.
+    "query/specialized/percolate/held_keys.rs",
+    // Scores the documents of a feature by its terms, without showing these.
+    "query/specialized/rank_feature.rs",
+];
+
+/// The ways to enumerate terms: those of the room `matcher`, and those of a `TermCursor`.
+const ENUMERATIONS: [&str; 6] =
+    ["each_term(", "walk(", ".advance()", ".cursor()", ".range_of_ordinals(", "TermCursor"];
+
+/// A query that expands to terms beside the [`ENUMERATING`] files would show words of hidden documents.
+#[test]
+fn queries_expand_to_terms_in_one_place() {
+    let search = search();
+    let enumerating: BTreeSet<String> = search
+        .files
+        .iter()
+        .filter(|file| file.room() == "query" && ENUMERATIONS.iter().any(|way| file.code.contains(way)))
+        .map(path)
+        .collect();
+    assert_eq!(enumerating, BTreeSet::from(ENUMERATING.map(str::to_owned)));
+}
+
 fn search() -> Crate {
     let crates = crates::read().expect("the sources are readable");
     crates.into_iter().find(|c| c.name == "search").expect("there is a crate search")

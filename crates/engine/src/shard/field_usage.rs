@@ -105,11 +105,13 @@ impl FieldUsage {
         }
     }
 
-    /// Renders the uses of the fields that one of `patterns` matches.
-    pub fn to_json(&self, patterns: &[String]) -> Value {
+    /// Renders the uses of the fields that one of `patterns` matches and that the user may see.
+    pub fn to_json(&self, patterns: &[String], is_seen: &dyn Fn(&str) -> bool) -> Value {
         let (mut all, mut fields) = (Counts::default(), Map::new());
         for (path, counts) in &*self.counted.lock() {
-            if patterns.iter().any(|pattern| pattern == "_all" || wildcard::matches(pattern, path)) {
+            let is_asked =
+                patterns.iter().any(|pattern| pattern == "_all" || wildcard::matches(pattern, path));
+            if is_asked && is_seen(path) {
                 all.add(counts);
                 fields.insert(path.to_string(), counts.to_json());
             }

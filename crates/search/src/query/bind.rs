@@ -331,29 +331,6 @@ impl<'a> Binder<'a> {
         Ok(PhraseNode { field: field.clone(), slots, slop, scorer, confirms_by })
     }
 
-    /// Returns the first `count_max` terms of the shard that start with `prefix`.
-    pub(crate) fn expand_prefix(
-        &self,
-        field: &Arc<Field>,
-        prefix: &[u8],
-        count_max: usize,
-    ) -> Result<Vec<Box<[u8]>>, Error> {
-        let mut found: Vec<Box<[u8]>> = Vec::new();
-        for view in &self.shard.segments {
-            let Some(terms) = view.segment.terms(&field.path)? else { continue };
-            let mut cursor = terms.range(std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded)?;
-            let mut count = 0;
-            while count < count_max && cursor.advance()? && cursor.term().starts_with(prefix) {
-                found.push(cursor.term().into());
-                count += 1;
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        found.truncate(count_max);
-        Ok(found)
-    }
-
     /// Returns the context in which dates without a zone or format of their own are parsed.
     pub(crate) fn dates(&self) -> DateContext<'static> {
         DateContext::at(self.now_millis)

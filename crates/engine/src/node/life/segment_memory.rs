@@ -73,10 +73,8 @@ impl Node {
         let figures = self.term_index_figures();
         let mut rows = BTreeMap::new();
         for (metadata, live) in self.live_of(expression, options)? {
-            let limits = live.shards.first().map(|shard| shard.limits()).transpose()?.flatten();
-            let is_seen = |path: &str| limits.as_ref().is_none_or(|limits| limits.allows_field(path));
-            let of_fields = of_fields(&live.shards, &figures).into_iter().filter(|(path, _)| is_seen(path));
-            rows.extend(of_fields.map(|(path, row)| ((metadata.name.clone(), path), row)));
+            let of_fields = of_fields(&live.shards, &figures)?;
+            rows.extend(of_fields.into_iter().map(|(path, row)| ((metadata.name.clone(), path), row)));
         }
         Ok(rows)
     }
@@ -119,19 +117,23 @@ impl Node {
     }
 }
 
-/// Returns the memory of the shards of one index, by field.
-fn of_fields(shards: &[Arc<Shard>], figures: &Figures) -> BTreeMap<Arc<str>, SegmentMemory> {
+/// Returns the memory of the shards of one index, by each field that the user may see.
+fn of_fields(shards: &[Arc<Shard>], figures: &Figures) -> Result<BTreeMap<Arc<str>, SegmentMemory>> {
+    let limits = shards.first().map(|shard| shard.limits()).transpose()?.flatten();
     let mut rows: BTreeMap<_, SegmentMemory> = BTreeMap::new();
     for shard in shards {
         each_field(shard, figures, |path, index_bytes, figures| {
             rows.entry(path.clone()).or_default().add(index_bytes, figures);
         });
     }
-    rows
+    if let Some(limits) = limits {
+        rows.retain(|path, _| limits.allows_field(path));
+    }
+    Ok(rows)
 }
 
 /// Returns the memory by field as statistics print it: one object per field.
-pub(in crate::node) fn of_fields_json(shards: &[Arc<Shard>], figures: &Figures) -> Value {
+pub(in crate::node) fn of_fields_json(shards: &[Arc<Shard>], figures: &Figures) -> Result<Value> {
     let entry = |(path, row): (Arc<str>, SegmentMemory)| {
         let mut entry = row.to_json();
         if let Some(entry) = entry.as_object_mut() {
@@ -141,7 +143,7 @@ pub(in crate::node) fn of_fields_json(shards: &[Arc<Shard>], figures: &Figures) 
         }
         (path.to_string(), entry)
     };
-    Value::Object(of_fields(shards, figures).into_iter().map(entry).collect())
+    Ok(Value::Object(of_fields(shards, figures)?.into_iter().map(entry).collect()))
 }
 
 /// Returns the memory of one shard's segments.

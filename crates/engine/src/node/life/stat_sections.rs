@@ -90,12 +90,20 @@ pub(super) fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest
     Value::Object(made)
 }
 
-/// Adds the memory of the `completion` fields of a shard, also by field on request.
+/// Adds the memory of the `completion` fields of a shard, on request also by each field that the user may
+/// see.
 fn add_completion(shard: &Shard, request: &StatsRequest, shown: &mut Value) {
+    let limits = shard.limits();
+    let is_seen = |path: &str| {
+        limits.as_ref().is_ok_and(|limits| limits.as_ref().is_none_or(|limits| limits.allows_field(path)))
+    };
+    let is_asked = |path: &str| {
+        request.completion_fields.iter().any(|pattern| limber_text::wildcard::matches(pattern, path))
+    };
     let mut total = 0;
     for (path, bytes) in shard.completion_bytes() {
         total += bytes;
-        if request.completion_fields.iter().any(|pattern| limber_text::wildcard::matches(pattern, &path)) {
+        if is_asked(&path) && is_seen(&path) {
             shown["fields"][&*path]["size_in_bytes"] = bytes.into();
         }
     }

@@ -51,7 +51,7 @@ impl Node {
             }
             add(&mut all, &of_index);
             if let Some(figures) = figures.as_ref().filter(|_| shows_fields) {
-                of_index["segment_memory"]["fields"] = of_fields_json(&live.shards, figures);
+                of_index["segment_memory"]["fields"] = of_fields_json(&live.shards, figures)?;
             }
             if request.level != StatsLevel::Cluster {
                 indices.insert(

@@ -121,7 +121,8 @@ impl Node {
         self.caches.queries.retain(|uid, segment| segments.contains(&(uid, segment)));
     }
 
-    /// Returns the body of `GET /{index}/_field_usage_stats` for the fields that one of `patterns` matches.
+    /// Returns the body of `GET /{index}/_field_usage_stats` for the fields that one of `patterns` matches
+    /// and that the user may see.
     pub fn field_usage(
         &self,
         expression: &str,
@@ -131,6 +132,8 @@ impl Node {
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();
         for (metadata, live) in self.live_of(expression, options)? {
+            let limits = live.shards.first().map(|shard| shard.limits()).transpose()?.flatten();
+            let is_seen = |path: &str| limits.as_ref().is_none_or(|limits| limits.allows_field(path));
             let shown = |shard: &Arc<Shard>| {
                 let since_ms = shard.counters.field_usage.since_ms();
                 json!({
@@ -142,7 +145,7 @@ impl Node {
                         "node": self.node_id(),
                         "relocating_node": null,
                     },
-                    "stats": shard.counters.field_usage.to_json(patterns),
+                    "stats": shard.counters.field_usage.to_json(patterns, &is_seen),
                 })
             };
             let count = live.shards.len() as u32;

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use super::bind::{SpanQuery, query};
 use super::term::check_positions;
 use crate::error::Error;
-use crate::matcher::each_term;
 use crate::primitives::{Docs, SpanTree};
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, does_not_support};
@@ -81,7 +80,7 @@ impl SpanQuery for SpanMulti {
             }
             Expansion::All(field, docs) => {
                 check_positions(&field)?;
-                let terms = all_terms(&docs, binder)?;
+                let terms = all_terms(&field, &docs, binder)?;
                 (field, terms.into_iter().collect())
             }
             Expansion::Indexed { field, prefixes, prefix } => {
@@ -98,20 +97,17 @@ impl SpanQuery for SpanMulti {
 }
 
 /// Returns all terms of the shard that are in a set.
-fn all_terms(docs: &Docs, binder: &Binder<'_>) -> Result<BTreeSet<Box<[u8]>>, Error> {
+fn all_terms(field: &Field, docs: &Docs, binder: &Binder<'_>) -> Result<BTreeSet<Box<[u8]>>, Error> {
     let count_max = QueryLimits::default().clauses_max as usize;
     let mut found: BTreeSet<Box<[u8]>> = BTreeSet::new();
-    for view in &binder.shard().segments {
-        each_term(docs, &view.segment, |cursor| {
-            found.insert(cursor.term().into());
-            if found.len() > count_max {
-                let reason = format!(
-                    "span_multi exceeds maxClauseCount [ Boolean maxClauseCount is set to {count_max}]"
-                );
-                return Err(RequestError::bad_request("runtime_exception", reason).into());
-            }
-            Ok(())
-        })?;
-    }
+    binder.expand_set(field, docs, |cursor| {
+        found.insert(cursor.term().into());
+        if found.len() > count_max {
+            let reason =
+                format!("span_multi exceeds maxClauseCount [ Boolean maxClauseCount is set to {count_max}]");
+            return Err(RequestError::bad_request("runtime_exception", reason).into());
+        }
+        Ok(())
+    })?;
     Ok(found)
 }

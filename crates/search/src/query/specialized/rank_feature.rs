@@ -125,7 +125,7 @@ impl QueryNode for RankFeatureQuery {
             }
         };
         let function = match self.function {
-            Function::Saturation(None) => Function::Saturation(Some(mean_value(&docs, binder)?)),
+            Function::Saturation(None) => Function::Saturation(Some(mean_value(&field, &docs, binder)?)),
             given => given,
         };
         let place = match name {
@@ -165,17 +165,15 @@ impl RankFeatureQuery {
 }
 
 /// Returns the value that corresponds to the mean of the feature's frequencies in the shard (Lucene's
-/// `FeatureField#computePivotFeatureValue`).
-fn mean_value(docs: &Docs, binder: &Binder<'_>) -> Result<f32, Error> {
+/// `FeatureField#computePivotFeatureValue`). The terms are values; those of hidden documents do not count.
+fn mean_value(field: &Field, docs: &Docs, binder: &Binder<'_>) -> Result<f32, Error> {
     let (mut sum, mut count) = (0u64, 0u64);
-    for view in &binder.shard().segments {
-        each_term(docs, &view.segment, |cursor| {
-            let doc_freq = u64::from(cursor.info()?.doc_freq);
-            sum += u64::from(RankFeature::frequency(cursor.term())) * doc_freq;
-            count += doc_freq;
-            Ok(())
-        })?;
-    }
+    binder.expand_set(field, docs, |cursor| {
+        let doc_freq = u64::from(cursor.info()?.doc_freq);
+        sum += u64::from(RankFeature::frequency(cursor.term())) * doc_freq;
+        count += doc_freq;
+        Ok(())
+    })?;
     Ok(if count == 0 { 1.0 } else { RankFeature::value((sum as f64 / count as f64) as f32) })
 }
 

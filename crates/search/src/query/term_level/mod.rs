@@ -1,6 +1,7 @@
 //! Queries for exact values without analysis (Elasticsearch's term-level queries), and their common parts.
 
 pub(super) mod exists;
+mod expansion;
 pub(super) mod flattened;
 pub(super) mod fuzziness;
 pub(super) mod fuzzy;

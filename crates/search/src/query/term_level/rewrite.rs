@@ -10,7 +10,7 @@ use limber_mapping::{Field, RequestError};
 use limber_text::automaton::TermAutomaton;
 
 use crate::error::Error;
-use crate::matcher::automaton::{shown_terms, walk};
+use crate::matcher::automaton::shown_terms;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -134,20 +134,17 @@ pub(in crate::query) fn collect_terms(
     nearness: impl Fn(&[u8], u8) -> f32,
 ) -> Result<BTreeMap<Box<[u8]>, f32>, Error> {
     let mut found: BTreeMap<Box<[u8]>, f32> = BTreeMap::new();
-    for view in &binder.shard().segments {
-        let Some(terms) = view.segment.terms(&field.path)? else { continue };
-        walk(terms, automaton, |cursor, distance| {
-            let nearness = nearness(cursor.term(), distance);
-            found.insert(cursor.term().into(), nearness);
-            // All terms are clauses, whose number is limited.
-            if rewrite == Rewrite::Scoring {
-                check_clauses(found.len())?;
-            } else if found.len() > 2 * TERMS_HELD_MAX {
-                keep_best(&mut found, rewrite.count_max().unwrap_or(TERMS_HELD_MAX).min(TERMS_HELD_MAX));
-            }
-            Ok(())
-        })?;
-    }
+    binder.expand_automaton(field, automaton, |cursor, distance| {
+        let nearness = nearness(cursor.term(), distance);
+        found.insert(cursor.term().into(), nearness);
+        // All terms are clauses, whose number is limited.
+        if rewrite == Rewrite::Scoring {
+            check_clauses(found.len())?;
+        } else if found.len() > 2 * TERMS_HELD_MAX {
+            keep_best(&mut found, rewrite.count_max().unwrap_or(TERMS_HELD_MAX).min(TERMS_HELD_MAX));
+        }
+        Ok(())
+    })?;
     if let Some(count_max) = rewrite.count_max() {
         keep_best(&mut found, count_max);
     }
