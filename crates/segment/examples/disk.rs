@@ -141,7 +141,7 @@ fn print_parts(segment: &Segment) {
 fn read(segment: &Segment) -> Result<(), Box<dyn Error>> {
     let doc_count = segment.doc_count();
     let scattered: Vec<u32> = (0..20_000u32)
-        .map(|n| (u64::from(n.wrapping_mul(0x9e37_79b9)) * u64::from(doc_count) >> 32) as u32)
+        .map(|n| ((u64::from(n.wrapping_mul(0x9e37_79b9)) * u64::from(doc_count)) >> 32) as u32)
         .collect();
     let mut reader = StoredReader::new();
     let started = cpu_time()?;

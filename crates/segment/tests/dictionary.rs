@@ -169,7 +169,7 @@ fn a_new_dictionary_has_nothing_of_deleted_documents() {
         live.delete(doc);
     });
     let rest = SegmentView { segment: all.segment.clone(), live: Some(Arc::new(live)) };
-    let kept = merged(&directory, 4, &[rest.clone()], lz4, MergeDictionary::Known(None));
+    let kept = merged(&directory, 4, std::slice::from_ref(&rest), lz4, MergeDictionary::Known(None));
     assert!(contains(&kept));
     let new = merged(&directory, 5, &[rest], lz4, MergeDictionary::New);
     assert!(!contains(&new));

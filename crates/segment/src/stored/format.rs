@@ -43,7 +43,7 @@
 //! a dictionary, which makes up for blocks small enough to be read as fast as those of LZ4. The
 //! dictionary is pieces of the documents, spread over the segment. It is used where it lies in the
 //! mapped file, so it takes no memory, and needs no preparation. A dictionary trained by zstd's `ZDICT`
-//! on 20,000 documents was 0 to 2 % better but took 0.4 s of processor time and 20 MB. Merges keep a
+//! made sources 5 % smaller to 3 % larger, but took 0.3 to 0.65 s of processor time. Merges keep a
 //! dictionary that still serves, so that most documents are compressed only once more.
 //!
 //! A part of a block is compared with its checksum each time it is decompressed, so that a rotten document

@@ -51,7 +51,7 @@ impl StoredWriter {
 
     /// Creates a writer without documents. The dictionary is empty unless the codec has one.
     pub(crate) fn with_dictionary(codec: StoredCodec, dictionary: Vec<u8>) -> StoredWriter {
-        debug_assert!(codec.has_dictionary() == !dictionary.is_empty());
+        debug_assert_ne!(codec.has_dictionary(), dictionary.is_empty());
         debug_assert!(dictionary.len() <= DICTIONARY_BYTES_READ_MAX);
         StoredWriter {
             codec,

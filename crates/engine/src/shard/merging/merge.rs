@@ -26,8 +26,9 @@ const THROTTLED_BYTES_PER_SECOND: u64 = 200 << 20;
 /// Factor for `segments_per_tier` while documents stream in and nobody searches.
 const RESTING_SEGMENTS_FACTOR: f64 = 2.0;
 
-/// The share of `memory.limit`, in percent, from which open segments are crowded: they are merged by the default
-/// policy then, whatever the policy of their index says, because they would leave no memory for requests.
+/// The share of `memory.limit`, in percent, from which open segments are crowded: they are merged by the
+/// default policy then, whatever the policy of their index says, because they would leave no memory for
+/// requests.
 const CROWDED_SEGMENTS_PERCENT: u64 = 25;
 
 /// Releases its segments when a merge ends, however it ends.

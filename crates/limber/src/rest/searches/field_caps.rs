@@ -68,6 +68,32 @@ struct Capability {
     meta: BTreeMap<String, BTreeSet<String>>,
 }
 
+impl Capability {
+    /// Adds an index, once.
+    fn add(&mut self, index: u32, mapping: &Mapping, path: &str, (searchable, aggregatable): (bool, bool)) {
+        if self.indices.last().is_some_and(|last| *last == index) {
+            return;
+        }
+        self.indices.push(index);
+        if !searchable {
+            self.not_searchable.push(index);
+        }
+        if !aggregatable {
+            self.not_aggregatable.push(index);
+        }
+        self.metrics.push(mapping.parameter(path, "time_series_metric").unwrap_or_default());
+        match mapping.parameter(path, "time_series_dimension") {
+            Some(Value::Bool(true)) => self.dimension_of.push(index),
+            _ => self.not_dimension_of.push(index),
+        }
+        let meta = mapping.parameter(path, "meta");
+        for (name, value) in meta.as_ref().and_then(Value::as_object).into_iter().flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            self.meta.entry(name.clone()).or_default().insert(text);
+        }
+    }
+}
+
 type Capabilities = BTreeMap<String, BTreeMap<String, Capability>>;
 
 /// The wanted names of fields.
@@ -210,27 +236,8 @@ fn collect(
     let wanted = |path: &str| selection.has(path);
     let mut add = |path: &str, kind: &str, is_metadata: bool, searchable: bool, aggregatable: bool| {
         let capability = found.entry(path.to_owned()).or_default().entry(kind.to_owned()).or_default();
-        if capability.indices.last().is_some_and(|last| *last == index) {
-            return;
-        }
         capability.is_metadata = is_metadata;
-        capability.indices.push(index);
-        if !searchable {
-            capability.not_searchable.push(index);
-        }
-        if !aggregatable {
-            capability.not_aggregatable.push(index);
-        }
-        capability.metrics.push(mapping.parameter(path, "time_series_metric").unwrap_or_default());
-        match mapping.parameter(path, "time_series_dimension") {
-            Some(Value::Bool(true)) => capability.dimension_of.push(index),
-            _ => capability.not_dimension_of.push(index),
-        }
-        let meta = mapping.parameter(path, "meta");
-        for (name, value) in meta.as_ref().and_then(Value::as_object).into_iter().flatten() {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            capability.meta.entry(name.clone()).or_default().insert(text);
-        }
+        capability.add(index, mapping, path, (searchable, aggregatable));
     };
     for (name, searchable, aggregatable) in METADATA_FIELDS {
         let has_documents = || *name == "_index" || present.is_none_or(|present| !present.is_empty());

@@ -363,7 +363,7 @@ mod tests {
             [(); 6].map(|()| ExactStats::new(wanted));
         let all = [&mut batch, &mut loose, &mut single, &mut first, &mut second, &mut whole];
         all.into_iter().for_each(|stats| stats.grow(BUCKETS));
-        [&mut batch, &mut first, &mut second].map(|stats| stats.begin(-spread, spread));
+        [&mut batch, &mut first, &mut second].into_iter().for_each(|stats| stats.begin(-spread, spread));
         let mut counts = [0; BUCKETS];
         let is_counted = wanted.count;
         for part in 0..50 {
