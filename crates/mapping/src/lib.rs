@@ -45,7 +45,7 @@ pub use field::{
     RuntimeScript, Selection, SpaceId, TermCodec, TextParts, TextPrefixes, TextShingles, ValueKind,
     keyed_path,
 };
-pub use json::copied::claim_tree;
+pub use json::copied::{claim_object, claim_tree, member_bytes};
 pub use json::object_parser::ObjectParser;
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
 pub use mapping::tree::ObjectNode;

@@ -1,6 +1,10 @@
 //! Compares analyzers with the responses of Elasticsearch 8.19.13 to `_analyze`.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use limber_mapping::analysis::{AnalysisLimits, Analyzers};
+use limber_work::{Stop, Work, begin_document, end_document};
 use serde_json::{Value, json};
 
 #[test]
@@ -86,6 +90,45 @@ fn analyzers_of_an_index() {
     check("pieces", "Abcdefghij é́́́́́", &[("Abcd", 0), ("efgh", 1), ("ij", 2), ("é́́́", 3), ("́́", 4)]);
     check("quiet", "Of mice and men", &[("mice", 1), ("men", 3)]);
     check("standard", "a", &[("a", 0)]);
+}
+
+/// A document of a request that has ended is refused, since it would be indexed with a part of its tokens.
+#[test]
+fn analysis_that_ends_early_refuses_its_document() {
+    let settings = json!({
+        "char_filter": {"c": {"type": "html_strip"}},
+        "tokenizer": {"s": {"type": "simple_pattern", "pattern": "a*b"}},
+        "filter": {
+            "p": {"type": "phonetic", "encoder": "metaphone"}, "m": {"type": "min_hash", "hash_count": 5000},
+            "d": {"type": "dictionary_decompounder", "word_list": ["aaa"]},
+        },
+        "analyzer": {
+            "char_filter": {"tokenizer": "keyword", "char_filter": ["c"]}, "simple_pattern": {"tokenizer": "s"},
+            "classic": {"tokenizer": "classic"}, "thai": {"tokenizer": "thai"},
+            "phonetic": {"tokenizer": "keyword", "filter": ["p"]}, "min_hash": {"tokenizer": "keyword", "filter": ["m"]},
+            "decompounder": {"tokenizer": "keyword", "filter": ["d"]},
+        },
+    });
+    let analyzers =
+        Analyzers::parse(&settings, AnalysisLimits::default(), Analyzers::built_in().resources()).unwrap();
+    let refused = |name: &str, work: Work| {
+        let _entered = work.enter();
+        begin_document(0);
+        let text = match name {
+            "classic" | "simple_pattern" => "a b ".repeat(300_000),
+            "phonetic" => "word".to_owned(),
+            _ => "a".repeat(5_000),
+        };
+        analyzers.get(name).unwrap().tokens(&text, |_| {});
+        end_document()
+    };
+    let past = || Work { deadline: Some(Instant::now()), ..Work::default() };
+    for name in ["char_filter", "simple_pattern", "classic", "thai", "phonetic", "min_hash", "decompounder"] {
+        let cancelled = Work { cancelled: Arc::new(true.into()), ..Work::default() };
+        assert!(matches!(refused(name, cancelled), Err(Stop::Cancelled)), "{name}");
+        assert!(refused(name, Work::default()).is_ok(), "{name}");
+        assert!(refused(name, past()).is_ok(), "{name}: a search reports its deadline itself");
+    }
 }
 
 #[test]

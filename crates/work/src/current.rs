@@ -199,7 +199,7 @@ impl Current {
         matches!((&self.work.meter, &other.work.meter), (Some(own), Some(other)) if Arc::ptr_eq(own, other))
     }
 
-    fn check(&mut self) -> Result<(), Stop> {
+    pub(crate) fn check(&mut self) -> Result<(), Stop> {
         if self.work.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Stop::TimedOut);
         }

@@ -36,8 +36,8 @@ pub use current::{
 pub use measured::{Account, Meter, allocated_bytes, count_allocations_by, note_charged};
 pub use memory_limit_exceeded::MemoryLimitExceeded;
 pub use stated::{
-    begin_document, begin_patterns, end_document, filters_go_on, goes_on, hold_bytes, pattern_time,
-    spend_on_patterns, state_bytes,
+    analysis_goes_on, begin_document, begin_patterns, end_document, filters_go_on, goes_on, hold_bytes,
+    pattern_time, spend_on_patterns, state_bytes,
 };
 pub use stop::Stop;
 pub use warn::{warn, warn_renamed, warn_unused, warnings};

@@ -80,7 +80,27 @@ pub fn goes_on(since: &mut Instant) -> bool {
     })
 }
 
-/// Does the same for filters that run others many times per token; their time limit grows with the document.
+/// Whether the analysis of a text may go on. If not, the document that the text belongs to is refused: it
+/// must not be indexed with a part of its tokens. Only searches have a deadline, and they report themselves
+/// that it has passed, so nothing is refused for it.
+pub fn analysis_goes_on() -> bool {
+    match asked(Current::check) {
+        Ok(()) => true,
+        Err(Stop::TimedOut) => false,
+        Err(stop) => refuse(stop),
+    }
+}
+
+/// Notes why the current document is refused. Returns false.
+fn refuse(stop: Stop) -> bool {
+    with_current(|current| {
+        current.refusal.get_or_insert(stop);
+    });
+    false
+}
+
+/// Does the same as [`goes_on`] for filters that run others many times per token; their time limit grows with
+/// the document.
 pub fn filters_go_on(since: &mut Instant) -> bool {
     goes_on_within(since, |current, millis| {
         let for_size = Duration::from_millis(current.document.source_bytes() / SOURCE_BYTES_A_MILLI);
@@ -101,11 +121,7 @@ fn goes_on_within(since: &mut Instant, within: impl FnOnce(&Current, u64) -> Res
         within(current, current.analysis_time.as_millis() as u64)?;
         current.check_beyond_deadline()
     });
-    if let Err(stop) = outcome {
-        with_current(|current| current.refusal.get_or_insert(stop).clone());
-        return false;
-    }
-    true
+    outcome.map_or_else(refuse, |()| true)
 }
 
 /// Limits the time that patterns may take for one document; it starts at zero.

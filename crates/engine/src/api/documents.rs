@@ -127,12 +127,7 @@ impl<'a> BulkOperation<'a> {
     /// Source: the methods `validate` of `IndexRequest`, `UpdateRequest` and `DeleteRequest`.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        if let Some(id) = self.id.as_deref().filter(|id| id.len() > ID_BYTES_MAX) {
-            faults.push(format!(
-                "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
-                id.len()
-            ));
-        }
+        faults.extend(self.id.as_deref().and_then(fault_of_id));
         if let (None, Some(term)) = (self.if_seq_no, self.if_primary_term) {
             faults.push(format!("ifSeqNo is unassigned, but primary term is [{term}]"));
         }
@@ -168,7 +163,14 @@ impl<'a> BulkOperation<'a> {
 }
 
 /// Longest `_id` in bytes.
-pub const ID_BYTES_MAX: usize = 512;
+const ID_BYTES_MAX: usize = 512;
+
+/// Returns what is wrong with an id that is too long.
+pub(crate) fn fault_of_id(id: &str) -> Option<String> {
+    (id.len() > ID_BYTES_MAX).then(|| {
+        format!("id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}", id.len())
+    })
+}
 
 /// The `refresh` parameter of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,9 +8,10 @@ mod indices;
 mod options;
 mod stats_request;
 
+pub(crate) use documents::fault_of_id;
 pub use documents::{
-    BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ID_BYTES_MAX,
-    ItemId, OperationKind, RefreshPolicy, VersionType, WriteOutcome, WriteResponse, WriteResult,
+    BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ItemId,
+    OperationKind, RefreshPolicy, VersionType, WriteOutcome, WriteResponse, WriteResult,
 };
 pub use health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use indices::{

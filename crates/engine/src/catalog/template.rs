@@ -275,10 +275,7 @@ pub(super) fn check_template_name(name: &str) -> Result<()> {
 
 /// Reads `deprecated`: whether the use of a template causes a warning.
 pub(super) fn deprecated(value: &Value) -> Result<Value> {
-    match super::alias::flag("deprecated", value)? {
-        Some(flag) => Ok(flag.into()),
-        None => Ok(Value::Null),
-    }
+    Ok(super::alias::flag("deprecated", value)?.into())
 }
 
 /// Checks the patterns of an index template. Source: `MetadataIndexTemplateService#validate`.

@@ -132,8 +132,10 @@ pub(super) fn bare_context() -> Context<'static> {
     bare(AnalysisLimits::default(), nothing())
 }
 
-/// The built-in analyzers, created once.
-static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| {
+/// The built-in analyzers, created once, whatever becomes of the request that needs them first.
+static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| limber_work::suspended(make_built_in));
+
+fn make_built_in() -> Analyzers {
     let context = bare(AnalysisLimits::default(), nothing());
     let mut by_name = HashMap::new();
     for name in language::names() {
@@ -152,7 +154,7 @@ static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| {
         limits: AnalysisLimits::default(),
         resources: nothing().clone(),
     }
-});
+}
 
 impl Analyzers {
     /// Returns the built-in analyzers.

@@ -222,11 +222,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
     fn shown_by(&self, field: &Field, pattern: &str) -> Result<DateFormat, RequestError> {
         match self.like() {
             Some(like) => like.shown_by(field, pattern),
-            None => Err(RequestError::illegal_argument(format!(
-                "Field [{}] of type [{}] does not support custom formats",
-                field.path,
-                field.type_name()
-            ))),
+            None => Err(field.without_formats()),
         }
     }
 

@@ -106,6 +106,15 @@ impl Field {
         matches!(self.values, ValueKind::Date { .. } | ValueKind::Range(RangeKind::Date { .. }))
     }
 
+    /// Returns the error about a `format` that the field does not support.
+    pub fn without_formats(&self) -> RequestError {
+        RequestError::illegal_argument(format!(
+            "Field [{}] of type [{}] does not support custom formats",
+            self.path,
+            self.type_name()
+        ))
+    }
+
     /// Parses a date format of `fields` and `docvalue_fields` for the field.
     ///
     /// # Errors

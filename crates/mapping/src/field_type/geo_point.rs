@@ -56,10 +56,7 @@ impl FieldType for GeoPointType {
     }
 
     fn shown_by(&self, field: &Field, _: &str) -> Result<DateFormat, RequestError> {
-        Err(RequestError::illegal_argument(format!(
-            "Field [{}] of type [geo_point] does not support custom formats",
-            field.path
-        )))
+        Err(field.without_formats())
     }
 
     fn check_sortable(&self, field: &Field) -> Result<(), RequestError> {

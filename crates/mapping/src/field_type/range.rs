@@ -110,11 +110,7 @@ impl FieldType for Ranges {
     fn shown_by(&self, field: &Field, pattern: &str) -> Result<DateFormat, RequestError> {
         match self.0 {
             RangeType::Date => DateFormat::parse_list(pattern),
-            _ => Err(RequestError::illegal_argument(format!(
-                "Field [{}] of type [{}] does not support custom formats",
-                field.path,
-                field.type_name()
-            ))),
+            _ => Err(field.without_formats()),
         }
     }
 

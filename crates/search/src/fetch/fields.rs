@@ -14,7 +14,7 @@ use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
 use super::computed::{computed_values, is_computed};
-use super::formats::{ColumnFormat, source_format};
+use super::formats::{ColumnFormat, error_fetching, source_format};
 use super::lookup::{looked_up, lookup_values};
 use super::{nested, unmapped};
 use crate::context::ShardSnapshot;
@@ -417,8 +417,7 @@ fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
 
 fn unrecognized_format(field: &Field, format: &str) -> RequestError {
     let cause = RequestError::illegal_argument(format!("Unrecognized geometry format [{format}]."));
-    let reason = format!("error fetching [{}]: {}", field.path, cause.reason);
-    RequestError::illegal_argument(reason).caused_by(cause)
+    error_fetching(&field.path, cause)
 }
 
 /// Returns the function that formats points.

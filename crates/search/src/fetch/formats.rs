@@ -60,10 +60,13 @@ pub(super) fn source_format(field: &Field, wanted: &FieldFormat) -> Result<Optio
             field.type_name()
         ))),
     };
-    format.map(Some).map_err(|cause| {
-        let reason = format!("error fetching [{}]: {}", field.path, cause.reason);
-        RequestError::illegal_argument(reason).caused_by(cause).into()
-    })
+    format.map(Some).map_err(|cause| error_fetching(&field.path, cause).into())
+}
+
+/// Returns the error about a field whose values cannot be shown as the request asks.
+pub(super) fn error_fetching(path: &str, cause: RequestError) -> RequestError {
+    let reason = format!("error fetching [{path}]: {}", cause.reason);
+    RequestError::illegal_argument(reason).caused_by(cause)
 }
 
 fn pattern(wanted: &FieldFormat) -> Option<&str> {

@@ -4,6 +4,7 @@ use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
+use super::formats::error_fetching;
 use crate::error::Result;
 use crate::request::FieldFormat;
 use crate::response::SearchHit;
@@ -20,8 +21,7 @@ pub(super) fn check(wanted: &[FieldFormat]) -> Result<()> {
         if INTERNAL.contains(&field.as_str()) {
             let cause =
                 RequestError::illegal_argument(format!("Cannot fetch values for internal field [{field}]."));
-            let reason = format!("error fetching [{field}]: {}", cause.reason);
-            return Err(RequestError::illegal_argument(reason).caused_by(cause).into());
+            return Err(error_fetching(field, cause).into());
         }
     }
     Ok(())

@@ -117,12 +117,7 @@ fn collect(
         }
         match prefix.place(term) {
             Place::Match if after.is_some_and(|after| term <= after) => {}
-            Place::Match => {
-                found.insert(term.to_vec());
-                if found.len() > request.size {
-                    found.pop_last();
-                }
-            }
+            Place::Match => keep_first(found, term.to_vec(), request.size),
             Place::Before(next) => cursor.seek(&next)?,
             Place::Behind => return Ok(()),
         }
@@ -130,8 +125,16 @@ fn collect(
     Ok(())
 }
 
-/// Does the same for terms that are not strings: all of them are decoded and compared, since their order says
-/// nothing about their prefixes.
+/// Adds a term to the first `size` ones.
+fn keep_first(found: &mut BTreeSet<Vec<u8>>, term: Vec<u8>, size: usize) {
+    found.insert(term);
+    if found.len() > size {
+        found.pop_last();
+    }
+}
+
+/// Does the same as [`collect`] for terms that are not strings: all of them are decoded and compared, since
+/// their order says nothing about their prefixes.
 fn collect_decoded(
     dictionary: &TermDictionary,
     codec: TermCodec,
@@ -151,10 +154,7 @@ fn collect_decoded(
         }
         let text = codec.decode(cursor.term()).into_bytes();
         if prefix.place(&text) == Place::Match && after.is_none_or(|after| text.as_slice() > after) {
-            found.insert(text);
-            if found.len() > request.size {
-                found.pop_last();
-            }
+            keep_first(found, text, request.size);
         }
     }
     Ok(())

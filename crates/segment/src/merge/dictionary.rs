@@ -7,7 +7,7 @@ use crate::stored::format::{
 use crate::stored::{DictionaryTrial, StoredCodec, StoredReader, usable_dictionary};
 use crate::{DocId, Result, Segment, SegmentView};
 
-/// Where a merge takes the dictionary of its stored documents from.
+/// The origin of the dictionary with which a merge compresses stored documents.
 #[derive(Debug, Clone, Copy)]
 pub enum MergeDictionary<'s> {
     /// From the documents. All of them are compressed again, and nothing of deleted documents remains.

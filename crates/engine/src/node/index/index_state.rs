@@ -24,11 +24,7 @@ impl Node {
         body: &Value,
         preserve_existing: bool,
     ) -> Result<()> {
-        let flat = settings_of(body)?;
-        if flat.is_empty() {
-            return Err(RequestError::validation(["no settings to update"]));
-        }
-        self.change_settings(expression, options, flat, preserve_existing)
+        self.change_settings(expression, options, given_settings(body)?, preserve_existing)
     }
 
     /// Works like [`Node::put_settings`], but also changes settings that only a closed index may change:
@@ -41,8 +37,8 @@ impl Node {
         body: &Value,
         preserve_existing: bool,
     ) -> Result<()> {
-        let flat = settings_of(body)?;
-        let update = SettingsUpdate::check(flat)?;
+        let flat = given_settings(body)?;
+        let update = SettingsUpdate::check(flat.clone())?;
         let mut reopened = Vec::new();
         for metadata in
             self.catalog.load().resolve(expression, options)?.into_iter().filter(|index| index.open)
@@ -56,12 +52,12 @@ impl Node {
             }
         }
         if reopened.is_empty() {
-            return self.put_settings(expression, options, body, preserve_existing);
+            return self.change_settings(expression, options, flat, preserve_existing);
         }
         let names = reopened.join(",");
         self.close_index(&names, IndicesOptions::METADATA)?;
         let by_name = IndicesOptions { forbid_closed_indices: false, ..options };
-        let changed = self.put_settings(expression, by_name, body, preserve_existing);
+        let changed = self.change_settings(expression, by_name, flat, preserve_existing);
         let opened = self.open_index(&names, IndicesOptions::METADATA);
         changed.and(opened.map(drop))
     }
@@ -260,6 +256,15 @@ fn check_are_not_written_by_streams(catalog: &Catalog, indices: &[Arc<IndexMetad
             "cannot close the following data stream write indices [{}]",
             written.join(", ")
         ))),
+    }
+}
+
+/// Returns the settings of a body, which has some.
+fn given_settings(body: &Value) -> Result<FlatSettings> {
+    let flat = settings_of(body)?;
+    match flat.is_empty() {
+        true => Err(RequestError::validation(["no settings to update"])),
+        false => Ok(flat),
     }
 }
 

@@ -53,29 +53,16 @@ impl Node {
     /// # Errors
     /// Also fails for an index whose metadata is blocked.
     pub fn show_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
-        let found = self.catalog.load().resolve(expression, options)?;
+        let catalog = self.catalog.load();
+        let found = catalog.resolve(expression, options)?;
         found.iter().try_for_each(|index| self.check_metadata_read_block(index))?;
-        self.get_index(expression, options)
+        infos(&catalog, &found)
     }
 
     /// Returns what is known of indices, in name order, whatever is blocked.
     pub fn get_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
         let catalog = self.catalog.load();
-        let found = catalog.resolve(expression, options)?;
-        let shown = |index: &Arc<IndexMetadata>| -> Result<IndexInfo> {
-            limber_work::check_beyond_deadline()?;
-            Ok(IndexInfo {
-                name: index.name.clone(),
-                uuid: index.uuid.clone(),
-                open: index.open,
-                aliases: index.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect(),
-                data_stream: catalog.backing.get(&index.name).cloned(),
-                mappings: shown_mappings(index)?,
-                settings: index.shown_settings(),
-                defaults: defaults(&index.settings),
-            })
-        };
-        found.iter().map(shown).collect()
+        infos(&catalog, &catalog.resolve(expression, options)?)
     }
 
     /// Returns the compiled mapping of an open index, for the field APIs.
@@ -279,6 +266,24 @@ impl Host for Node {
     fn disk_is_full(&self) {
         self.note_full_disk();
     }
+}
+
+/// Describes indices.
+fn infos(catalog: &Catalog, found: &[Arc<IndexMetadata>]) -> Result<Vec<IndexInfo>> {
+    let shown = |index: &Arc<IndexMetadata>| -> Result<IndexInfo> {
+        limber_work::check_beyond_deadline()?;
+        Ok(IndexInfo {
+            name: index.name.clone(),
+            uuid: index.uuid.clone(),
+            open: index.open,
+            aliases: index.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect(),
+            data_stream: catalog.backing.get(&index.name).cloned(),
+            mappings: shown_mappings(index)?,
+            settings: index.shown_settings(),
+            defaults: defaults(&index.settings),
+        })
+    };
+    found.iter().map(shown).collect()
 }
 
 /// Returns what is hidden of an index from the request of this thread.

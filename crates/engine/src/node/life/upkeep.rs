@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::api::*;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
+use crate::node::index::indices::limits_of;
 use crate::node::index::live::LiveIndex;
 use crate::settings::describe_sort;
 use crate::shard::Shard;
@@ -132,7 +133,7 @@ impl Node {
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();
         for (metadata, live) in self.live_of(expression, options)? {
-            let limits = live.shards.first().map(|shard| shard.limits()).transpose()?.flatten();
+            let limits = limits_of(&metadata)?;
             let is_seen = |path: &str| limits.as_ref().is_none_or(|limits| limits.allows_field(path));
             let shown = |shard: &Arc<Shard>| {
                 let since_ms = shard.counters.field_usage.since_ms();

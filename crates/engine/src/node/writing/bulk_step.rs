@@ -160,18 +160,12 @@ pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Resu
         Some("") => {
             return Err(RequestError::illegal_argument("if _id is specified it must not be empty"));
         }
-        Some(id) if id.len() > ID_BYTES_MAX => {
-            // A pipeline may have set it.
-            let fault = format!(
-                "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
-                id.len()
-            );
-            return Err(invalid(fault));
-        }
+        // A pipeline may have set it.
+        Some(id) => fault_of_id(id).map_or(Ok(()), |fault| Err(invalid(fault)))?,
         None if step.generated.is_none() => {
             return Err(invalid("id is missing"));
         }
-        _ => {}
+        None => {}
     }
     let faults = operation.faults();
     if !faults.is_empty() {

@@ -199,8 +199,8 @@ impl Shard {
         let (docs, bytes) = sizes_of(views);
         let counters = &self.counters;
         let start = clock.monotonic_nanos();
-        let donor = dictionary_donor(core);
         // After a forced merge nothing of deleted documents is left, not even in the dictionary.
+        let donor = if is_forced { None } else { dictionary_donor(core) };
         let dictionary = match is_forced {
             true => MergeDictionary::New,
             false => MergeDictionary::Known(donor.as_deref()),

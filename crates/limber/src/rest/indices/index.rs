@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::human::add_date;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
 use crate::rest::{App, Route};
@@ -95,9 +96,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let include_defaults = request.flag_or("include_defaults", false)?;
     let mut answer = Map::new();
     for mut info in app.node.show_index(request.path("index"), options)? {
-        if request.flag_or("human", false)? {
-            add_words(&mut info.settings);
-        }
+        add_date(request, &mut info.settings)?;
         // Features that were not requested are shown as empty objects.
         let mut body: Map<String, Value> =
             FEATURES.iter().map(|feature| ((*feature).to_owned(), json!({}))).collect();
@@ -116,15 +115,6 @@ fn get(app: &App, request: &Request) -> Result<Response> {
         answer.insert(info.name.to_string(), Value::Object(body));
     }
     Ok(Response::ok(Value::Object(answer)))
-}
-
-/// Adds what `human` shows of an index's settings: its date of creation.
-pub fn add_words(settings: &mut Map<String, Value>) {
-    let created = settings.get("index.creation_date").and_then(Value::as_str);
-    if let Some(millis) = created.and_then(|millis| millis.parse().ok()) {
-        let date = limber_engine::format_utc_millis(millis);
-        settings.insert("index.creation_date_string".to_owned(), date.into());
-    }
 }
 
 /// Inserts `settings`, and `defaults` if requested; nested unless `flat`.

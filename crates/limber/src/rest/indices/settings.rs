@@ -3,9 +3,10 @@
 use limber_engine::{IndicesOptions, Result};
 use serde_json::{Map, Value};
 
-use super::index::{add_words, insert_settings};
+use super::index::insert_settings;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::human::add_date;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
@@ -48,9 +49,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     };
     let mut answer = Map::new();
     for mut info in app.node.show_index(request.param("index").unwrap_or("_all"), options)? {
-        if request.flag_or("human", false)? {
-            add_words(&mut info.settings);
-        }
+        add_date(request, &mut info.settings)?;
         info.settings.retain(|key, _| wanted(key));
         info.defaults.retain(|key, _| wanted(key));
         if info.settings.is_empty() && !names.is_empty() && !include_defaults {

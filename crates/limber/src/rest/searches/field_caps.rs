@@ -105,8 +105,8 @@ struct Selection {
 impl Selection {
     fn of(fields: Vec<String>) -> Selection {
         let is_pattern = |field: &String| field.contains(['*', '?']);
-        let (patterns, names) = fields.into_iter().partition(is_pattern);
-        Selection { names: HashSet::from_iter::<Vec<String>>(names), patterns }
+        let (patterns, names): (Vec<String>, Vec<String>) = fields.into_iter().partition(is_pattern);
+        Selection { names: names.into_iter().collect(), patterns }
     }
 
     fn has(&self, path: &str) -> bool {
@@ -233,7 +233,6 @@ fn collect(
     narrowing: &Narrowing,
     present: Option<&PresentFields>,
 ) -> Result<()> {
-    let wanted = |path: &str| selection.has(path);
     let mut add = |path: &str, kind: &str, is_metadata: bool, searchable: bool, aggregatable: bool| {
         let capability = found.entry(path.to_owned()).or_default().entry(kind.to_owned()).or_default();
         capability.is_metadata = is_metadata;
@@ -241,11 +240,12 @@ fn collect(
     };
     for (name, searchable, aggregatable) in METADATA_FIELDS {
         let has_documents = || *name == "_index" || present.is_none_or(|present| !present.is_empty());
-        if has_documents() && wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
+        if has_documents() && selection.has(name) && !narrowing.without_metadata && narrowing.has_type(name) {
             add(name, name, true, *searchable, *aggregatable);
         }
     }
-    if mapping.has_series() && wanted(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID) {
+    if mapping.has_series() && selection.has(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID)
+    {
         add(TSID, TSID, true, false, true);
     }
     let shown = mapping.fields()[reserved::COUNT..]
@@ -258,7 +258,7 @@ fn collect(
         if !is_shown(field, present) || !narrowing.takes(mapping, name, field.family_name()) {
             continue;
         }
-        if wanted(name) {
+        if selection.has(name) {
             let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
             let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
             add(name, field.family_name(), false, searchable, aggregatable);
@@ -266,7 +266,7 @@ fn collect(
         // The field's parent objects.
         for (end, _) in name.match_indices('.') {
             let parent = &name[..end];
-            let is_wanted = !narrowing.without_parents && wanted(parent);
+            let is_wanted = !narrowing.without_parents && selection.has(parent);
             if mapping.object(parent).is_some() && is_wanted {
                 let is_nested = mapping.nested(parent).is_some();
                 if is_nested && narrowing.without_nested {

@@ -87,7 +87,7 @@ impl Stage for Walk<'_> {
         if token.is_keyword {
             return emit(token);
         }
-        if limber_work::check().is_err() {
+        if !limber_work::analysis_goes_on() {
             return false;
         }
         let own = self.0;

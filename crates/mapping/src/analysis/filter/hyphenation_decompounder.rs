@@ -127,7 +127,7 @@ impl Stage for Walk<'_> {
         if word.is_empty() || word.len() > WORD_MAX {
             return true;
         }
-        if limber_work::check().is_err() {
+        if !limber_work::analysis_goes_on() {
             return false;
         }
         own.parts(&word, room).into_iter().all(|part| {

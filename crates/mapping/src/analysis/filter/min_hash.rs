@@ -93,7 +93,7 @@ impl Stage for Gathering<'_> {
         self.end = token.end;
         for function in 0..self.own.hash_count {
             self.hashes += 1;
-            if self.hashes.is_multiple_of(HASHES_BEFORE_CHECK) && limber_work::check().is_err() {
+            if self.hashes.is_multiple_of(HASHES_BEFORE_CHECK) && !limber_work::analysis_goes_on() {
                 return false;
             }
             let own = murmur3(&function.to_be_bytes());

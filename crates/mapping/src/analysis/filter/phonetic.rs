@@ -143,7 +143,7 @@ impl Stage for Walk<'_> {
         if token.text.is_empty() || token.text.len() > WORD_MAX {
             return emit(token);
         }
-        if limber_work::check().is_err() {
+        if !limber_work::analysis_goes_on() {
             return false;
         }
         let mut texts: Vec<String> = Vec::new();

@@ -56,8 +56,11 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
         ("<CJ>", "J".to_owned()),
         (ACRONYM_DEP, format!("{word}o({word}o)+")),
     ];
-    let parse =
-        |rule: &str| Regexp::parse(rule, RegexpOptions::default()).expect("a rule that is written here");
+    // The rules stay, so they are not left out because the request that needs them first has ended.
+    let parse = |rule: &str| {
+        work::suspended(|| Regexp::parse(rule, RegexpOptions::default()))
+            .expect("a rule that is written here")
+    };
     let any: Vec<String> = rules.iter().map(|(_, rule)| format!("({rule})")).collect();
     Rules {
         any: parse(&any.join("|")),
@@ -117,7 +120,7 @@ impl Tokenizer for Classic {
             steps += if is_open { look.len() } else { length };
             if steps > STEPS_BEFORE_CHECK {
                 steps = 0;
-                if work::check().is_err() {
+                if !work::analysis_goes_on() {
                     return;
                 }
             }

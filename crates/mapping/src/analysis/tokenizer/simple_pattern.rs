@@ -52,7 +52,7 @@ impl Tokenizer for SimplePattern {
             steps += if is_open { text.len() - at } else { found.unwrap_or(1) };
             if steps > STEPS_BEFORE_CHECK {
                 steps = 0;
-                if work::check().is_err() {
+                if !work::analysis_goes_on() {
                     return;
                 }
             }

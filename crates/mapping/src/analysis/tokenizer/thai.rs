@@ -78,7 +78,7 @@ impl Tokenizer for Thai {
                 true => thai_words(text, at, end, &mut one),
                 false => other_words(text, at, end, &mut one),
             };
-            if !is_wanted || limber_work::check().is_err() {
+            if !is_wanted || !limber_work::analysis_goes_on() {
                 return;
             }
             at = end;

@@ -6,13 +6,11 @@
 //! is claimed first. The code that renders an aggregation clones no names, keys or trees of JSON itself;
 //! `tests/architecture/tests/aggregations.rs` checks that.
 
+use limber_mapping::{claim_object, claim_tree, member_bytes};
 use limber_work as work;
 use serde_json::{Map, Value};
 
 use crate::error::Result;
-
-/// Bytes of a member of a JSON object beside its name and value: a slot and its part of the table.
-const MEMBER_BYTES: u64 = 128;
 
 /// Copies a name of the request, or another text that an answer may repeat.
 ///
@@ -48,7 +46,7 @@ pub fn joined(texts: &[String], separator: &str) -> Result<String> {
 /// # Errors
 /// As for [`name`].
 pub fn value(value: &Value) -> Result<Value> {
-    work::claim(bytes_of(value))?;
+    claim_tree(value)?;
     Ok(value.clone())
 }
 
@@ -57,7 +55,7 @@ pub fn value(value: &Value) -> Result<Value> {
 /// # Errors
 /// As for [`name`].
 pub fn object(object: &Map<String, Value>) -> Result<Map<String, Value>> {
-    work::claim(bytes_of_members(object))?;
+    claim_object(object)?;
     Ok(object.clone())
 }
 
@@ -66,21 +64,6 @@ pub fn object(object: &Map<String, Value>) -> Result<Map<String, Value>> {
 /// # Errors
 /// As for [`name`].
 pub fn objects<'n>(times: usize, names: impl Iterator<Item = &'n str>) -> Result<()> {
-    let bytes: u64 = names.map(|name| MEMBER_BYTES + name.len() as u64).sum();
+    let bytes: u64 = names.map(member_bytes).sum();
     Ok(work::claim(bytes.saturating_mul(times as u64))?)
-}
-
-fn bytes_of(value: &Value) -> u64 {
-    match value {
-        Value::String(text) => text.len() as u64,
-        Value::Array(list) => {
-            list.iter().map(|value| size_of::<Value>() as u64 + bytes_of(value)).sum::<u64>()
-        }
-        Value::Object(object) => bytes_of_members(object),
-        _ => 0,
-    }
-}
-
-fn bytes_of_members(object: &Map<String, Value>) -> u64 {
-    object.iter().map(|(name, value)| MEMBER_BYTES + name.len() as u64 + bytes_of(value)).sum()
 }

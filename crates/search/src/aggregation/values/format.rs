@@ -50,11 +50,7 @@ impl Format {
             },
             Some(ValueKind::Bool) => refuse(options, "boolean").map(|()| Format::Boolean),
             Some(ValueKind::Range(_)) => match (field, &options.format) {
-                (Some(field), Some(_)) => Err(RequestError::illegal_argument(format!(
-                    "Field [{}] of type [{}] does not support custom formats",
-                    field.path,
-                    field.type_name()
-                ))),
+                (Some(field), Some(_)) => Err(field.without_formats()),
                 _ => Ok(Format::Raw),
             },
             Some(ValueKind::Keyword | ValueKind::Text) => refuse(options, "keyword").map(|()| Format::Raw),

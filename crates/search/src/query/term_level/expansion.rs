@@ -107,7 +107,7 @@ impl Binder<'_> {
 
 /// The terms of a field that a user may see in a segment.
 enum ShownTerms<'v> {
-    /// Nothing is hidden: no term costs anything.
+    /// All of them, since no document is hidden.
     All,
     /// The terms of live documents. `looks` counts the postings that were looked at.
     Of { live: &'v LiveDocs, postings: Option<&'v PostingsReader>, looks: u32 },
