@@ -33,11 +33,12 @@ def cpu_seconds(process_id):
 
 class Limber:
     name = "limber"
+    program = LIMBER
     client_options = []
 
     def __init__(self, work, memory, *more):
         self.process = subprocess.Popen(
-            [LIMBER, "serve", "--http", "127.0.0.1:0", "--data", work / self.name, "--memory-limit", memory,
+            [self.program, "serve", "--http", "127.0.0.1:0", "--data", work / self.name, "--memory-limit", memory,
              "-E", "cluster.routing.allocation.disk.threshold_enabled=false", *more],
             stdout=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip().removeprefix("listening on ")
@@ -58,6 +59,23 @@ class SecureLimber(Limber):
         self.client_options = ["--client-options", json.dumps({
             "use_ssl": True, "ca_certs": printed["certificate authority"],
             "basic_auth_user": "elastic", "basic_auth_password": printed["password of the user elastic"]})]
+
+
+class OtherLimber(Limber):
+    """Another build, to compare with: the one before a change, for instance."""
+
+    def __init__(self, program, work, memory):
+        self.name, self.program = f"limber-{program.parent.name}", program
+        super().__init__(work, memory)
+
+
+def peer(name, work, heap):
+    """A server of ../shared/peers, or another build of Limber where `name` is a path of its program."""
+    program = pathlib.Path(name)
+    return OtherLimber(program.absolute(), work, heap + "b") if len(program.parts) > 1 else Peer(name, work, heap)
+
+
+PEER_HELP = "a name of ../shared/peers, or the path of another build of Limber; repeatable"
 
 
 class Peer:
