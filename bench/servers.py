@@ -71,8 +71,7 @@ class OtherLimber(Limber):
 
 def peer(name, work, heap):
     """A server of ../shared/peers, or another build of Limber where `name` is a path of its program."""
-    program = pathlib.Path(name)
-    return OtherLimber(program.absolute(), work, heap + "b") if len(program.parts) > 1 else Peer(name, work, heap)
+    return OtherLimber(pathlib.Path(name).absolute(), work, heap + "b") if os.sep in name else Peer(name, work, heap)
 
 
 PEER_HELP = "a name of ../shared/peers, or the path of another build of Limber; repeatable"
