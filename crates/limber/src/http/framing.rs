@@ -128,6 +128,16 @@ impl Framing {
         }
     }
 
+    /// Whether a part of a head has arrived, but not its end.
+    pub fn is_within_head(&self) -> bool {
+        matches!(self.state, State::Head) && !self.held.is_empty()
+    }
+
+    /// Whether everything that has arrived belongs to requests that are complete.
+    pub fn is_between_requests(&self) -> bool {
+        matches!(self.state, State::Head) && self.held.is_empty()
+    }
+
     /// Whether nothing more is passed on from this connection.
     pub fn has_ended(&self) -> bool {
         matches!(self.state, State::Ended)
@@ -333,6 +343,24 @@ mod tests {
             check(sound.as_bytes(), sound.as_bytes(), false);
         }
         check(b"\r\n\nGET / HTTP/1.0\r\n\r\n", b"GET / HTTP/1.0\r\n\r\n", false);
+    }
+
+    #[test]
+    fn a_head_begins_with_its_first_byte_and_ends_with_its_last() {
+        let mut framing = Framing::default();
+        let mut within = |bytes: &[u8]| {
+            framing.pass(bytes, &mut Vec::new());
+            (framing.is_within_head(), framing.is_between_requests())
+        };
+        assert_eq!(within(b""), (false, true));
+        assert_eq!(within(b"\r\n"), (false, true));
+        assert_eq!(within(b"P"), (true, false));
+        assert_eq!(within(b"UT / HTTP/1.0\r\ncontent-length: 2\r\n\r"), (true, false));
+        assert_eq!(within(b"\n"), (false, false));
+        assert_eq!(within(b"a"), (false, false));
+        assert_eq!(within(b"bG"), (true, false));
+        assert_eq!(within(b"ET / HTTP/1.0\r\n\r\n"), (false, true));
+        assert_eq!(within(b"no head\r\n\r\n"), (false, false));
     }
 
     #[test]

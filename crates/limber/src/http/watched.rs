@@ -1,6 +1,6 @@
 //! A socket as the server reads and writes it. It detects a client that does not read its response (such a
-//! connection is not idle, although no request is in flight). It passes on only bytes that cannot be misread
-//! as other requests ([`Framing`]).
+//! connection is not idle, although no request is in flight) and one that does not finish the head of its
+//! request. It passes on only bytes that cannot be misread as other requests ([`Framing`]).
 
 use std::cell::RefCell;
 use std::io::{ErrorKind, IoSlice, Result};
@@ -25,6 +25,12 @@ pub const READ_BYTES_MAX: usize = 32 << 10;
 const PASSED_BYTES_MAX: usize = (8 << 10) - 1;
 /// A client that reads nothing of its response for this long is disconnected.
 const STALL_TIME: Duration = Duration::from_secs(60);
+/// A client must finish a head within this time after its first byte. A client that sends nothing is idle,
+/// and its connection stays open.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+/// A connection that closes within a request reads and discards what its client still sends for this long:
+/// closing a socket with unread bytes would discard the response that the client has not read.
+const LINGER_TIME: Duration = Duration::from_secs(2);
 
 thread_local! {
     /// Buffers for arriving bytes and for the valid ones among them, so that connections need none of their
@@ -48,6 +54,10 @@ pub struct Watched {
     handed_on: usize,
     /// Fires when the client has read nothing for too long.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Fires when the rest of a head takes too long.
+    head_due: Option<Pin<Box<Sleep>>>,
+    /// Fires when a closing connection has read for long enough. `None` until its sending half is closed.
+    lingering: Option<Pin<Box<Sleep>>>,
 }
 
 impl Watched {
@@ -60,6 +70,8 @@ impl Watched {
             ready: Vec::new(),
             handed_on: 0,
             stalled: None,
+            head_due: None,
+            lingering: None,
         }
     }
 
@@ -74,16 +86,45 @@ impl Watched {
             let is_body = self.framing.body_bytes_left() >= READ_BYTES_MAX as u64;
             let wanted = if is_body { READ_BYTES_MAX } else { PASSED_BYTES_MAX };
             let mut buffer = ReadBuf::new(&mut read[..wanted]);
-            ready!(Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer))?;
+            if Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer)?.is_pending() {
+                return match self.head_due.as_mut().map(|due| due.as_mut().poll(context)) {
+                    Some(Poll::Ready(())) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
+                    _ => Poll::Pending,
+                };
+            }
             let count = buffer.filled().len();
             self.connection.note_use();
             valid.clear();
             self.framing.pass(buffer.filled(), valid);
+            match self.framing.is_within_head() {
+                true if self.head_due.is_none() => {
+                    self.head_due = Some(Box::pin(tokio::time::sleep(HEAD_TIME)));
+                }
+                true => {}
+                false => self.head_due = None,
+            }
             let fitting = valid.len().min(into.remaining()).min(PASSED_BYTES_MAX);
             into.put_slice(&valid[..fitting]);
             self.ready.extend_from_slice(&valid[fitting..]);
             Poll::Ready(Ok(count))
         })
+    }
+
+    /// Reads and discards what the client sends, until it closes its half or [`LINGER_TIME`] is over.
+    fn linger(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let lingering = self.lingering.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER_TIME)));
+        while lingering.as_mut().poll(context).is_pending() {
+            let is_end = ready!(ARRIVING.with_borrow_mut(|Arriving { read, .. }| {
+                read.resize(READ_BYTES_MAX, 0);
+                let mut buffer = ReadBuf::new(read);
+                let polled = Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer);
+                polled.map(|outcome| outcome.is_err() || buffer.filled().is_empty())
+            }));
+            if is_end {
+                break;
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Ends the connection if its client reads nothing for too long, because the response occupies memory.
@@ -142,7 +183,13 @@ impl Write for Watched {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
+        if self.lingering.is_none() {
+            ready!(Pin::new(&mut self.io).poll_shutdown(context))?;
+        }
+        match self.framing.is_between_requests() {
+            true => Poll::Ready(Ok(())),
+            false => self.linger(context),
+        }
     }
 
     fn is_write_vectored(&self) -> bool {

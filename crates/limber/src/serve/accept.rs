@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioTimer;
 use limber_mapping::{ErrorClass, RequestError};
 use limber_race::ReadAhead;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -26,8 +26,10 @@ use crate::http::watched::{READ_BYTES_MAX, Watched};
 use crate::machine;
 use crate::rest::App;
 
-/// A client must finish its headers within this time, so that a slow one does not hold a socket forever.
-const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// After this long without a byte the system asks whether the client still exists, as Elasticsearch does by
+/// default (`http.tcp.keep_alive`, `http.tcp.keep_idle`). Its further questions are a minute apart.
+const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(300);
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(60);
 /// A client must finish the TLS handshake within this time.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Interval at which the open file descriptors of the process are counted. Shards that open in between use
@@ -79,6 +81,9 @@ pub async fn serve(
             Ok((stream, peer)) => {
                 pauses.end();
                 let _ = stream.set_nodelay(true);
+                let keep_alive =
+                    TcpKeepalive::new().with_time(KEEP_ALIVE_AFTER).with_interval(KEEP_ALIVE_EVERY);
+                let _ = SockRef::from(&stream).set_tcp_keepalive(&keep_alive);
                 match verdict(&app.connections).await {
                     Some(admission) => {
                         tokio::spawn(take_in(
@@ -173,10 +178,18 @@ async fn take_in(
     config: Arc<HttpConfig>,
     tls: Option<Arc<Tls>>,
 ) {
-    let Some(tls) = tls else {
-        return serve_connection(Socket::Plain(stream), peer, admission, app, config).await;
-    };
     let connection = admission.connection.clone();
+    let Some(tls) = tls else {
+        // A connection whose client has sent nothing takes no more memory than its socket.
+        let readable = tokio::select! {
+            readable = stream.readable() => readable,
+            () = connection.asked_to_close() => return,
+        };
+        if readable.is_ok() {
+            Box::pin(serve_connection(Socket::Plain(stream), peer, admission, app, config)).await;
+        }
+        return;
+    };
     let shaken = tokio::select! {
         shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(ReadAhead::new(stream))) => shaken,
         // The slot is needed for another connection.
@@ -208,8 +221,6 @@ async fn serve_connection(
     });
     let mut serving = pin!(
         hyper::server::conn::http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEADER_READ_TIMEOUT)
             .max_buf_size(READ_BYTES_MAX)
             .max_headers(100)
             .half_close(false)

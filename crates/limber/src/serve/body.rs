@@ -27,9 +27,11 @@ const BODY_BYTES_PER_SECOND: u64 = 64 << 10;
 /// them.
 const FREE_BODY_BYTES: usize = 8 << 10;
 /// The rest of a refused body is read, so that the client can read the response: up to this many bytes and
-/// for this long.
+/// for this long. A client that pauses for [`DRAIN_PAUSE`] waits for the response, or has promised bytes that
+/// it does not have.
 const DRAINED_BYTES_MAX: usize = 256 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
+const DRAIN_PAUSE: Duration = Duration::from_millis(500);
 /// The buffer of a body may be this many times as large as the part that has arrived. So a length that a
 /// client merely announces takes no memory from others, and few bytes are copied when the buffer grows.
 const CAPACITY_FACTOR: usize = 2;
@@ -101,7 +103,8 @@ fn is_gzip(encoding: Option<&str>) -> Result<bool, RequestError> {
 pub(super) async fn drain(body: &mut Incoming) -> bool {
     let reading = async {
         let mut left = DRAINED_BYTES_MAX;
-        while let Some(frame) = body.frame().await {
+        while let Ok(next) = tokio::time::timeout(DRAIN_PAUSE, body.frame()).await {
+            let Some(frame) = next else { return true };
             let Ok(frame) = frame else { return false };
             let count = frame.data_ref().map_or(0, Bytes::len);
             match left.checked_sub(count) {
@@ -109,7 +112,7 @@ pub(super) async fn drain(body: &mut Incoming) -> bool {
                 None => return false,
             }
         }
-        true
+        false
     };
     tokio::time::timeout(DRAIN_TIME, reading).await.unwrap_or(false)
 }
