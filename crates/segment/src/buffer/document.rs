@@ -6,6 +6,7 @@ use limber_mapping::{Field, FieldId, FieldSink, Nested, SpaceId, reserved};
 use limber_work as work;
 
 use super::echo::{LastText, Role};
+use super::field_table::FieldTable;
 use super::fields::FieldBuffer;
 use super::id_log::IdLog;
 use super::nested::NestedBuffers;
@@ -39,8 +40,8 @@ pub struct Buffer {
     doc_count: u32,
     /// Documents deleted before they were written.
     pub(super) deleted: Vec<DocId>,
-    /// Indexed by [`FieldId`]: the fields of the space that values currently go to.
-    pub(super) fields: Vec<FieldBuffer>,
+    /// The fields of the space that values currently go to.
+    pub(super) fields: FieldTable,
     pub(super) nested: NestedBuffers,
     /// Field of the last text value.
     last_text: Option<FieldId>,
@@ -79,7 +80,7 @@ impl Buffer {
         Buffer {
             doc_count: 0,
             deleted: Vec::new(),
-            fields: Vec::new(),
+            fields: FieldTable::default(),
             nested: NestedBuffers::default(),
             last_text: None,
             last_analysed: LastText::default(),
@@ -194,13 +195,9 @@ impl Buffer {
     /// Returns the heap bytes. It asks every field, so call it once per request or once per few hundred
     /// documents.
     pub fn memory_bytes(&self) -> usize {
-        let fields: usize = self.fields.iter().map(FieldBuffer::memory_bytes).sum();
-        let table = self.fields.capacity() * size_of::<FieldBuffer>();
-        let nested = self.nested.memory_bytes();
-        fields
-            + nested
+        self.fields.memory_bytes()
+            + self.nested.memory_bytes()
             + self.ids.memory_bytes()
-            + table
             + self.stored.memory_bytes()
             + self.last_analysed.memory_bytes()
             + self.deleted.capacity() * 4
@@ -221,21 +218,18 @@ impl Buffer {
 
     #[inline]
     fn field(&mut self, field: FieldId) -> &mut FieldBuffer {
-        let at = field.0 as usize;
-        if at >= self.fields.len() {
-            self.add_fields(at + 1);
+        if self.fields.missing_bytes(field) > 0 {
+            self.add_field(field);
         }
-        &mut self.fields[at]
+        self.fields.get(field).expect("it was added if it was missing")
     }
 
-    /// Each space of nested documents has a list of all fields up to its last one, so many spaces of many
-    /// fields take much memory. It is charged to the request, which fails at its next nested object if that
-    /// is too much.
+    /// The logs up to the field's are charged to the request, because many spaces of many fields take much
+    /// memory. The request fails at its next nested object if that is too much.
     #[cold]
-    fn add_fields(&mut self, count: usize) {
-        let bytes = (count - self.fields.len()) * size_of::<FieldBuffer>();
-        work::state_bytes(bytes / 2);
-        self.fields.resize_with(count, FieldBuffer::default);
+    fn add_field(&mut self, field: FieldId) {
+        work::state_bytes(self.fields.missing_bytes(field) / 2);
+        self.fields.add(field);
     }
 
     #[inline]
@@ -281,7 +275,7 @@ impl Buffer {
     #[inline]
     fn twin_of_last_text(&mut self, field: FieldId, value: &[u8]) -> Option<(FieldId, KeywordOfText)> {
         let text = self.last_text?;
-        let FieldBuffer::Text(buffer) = &mut self.fields[text.0 as usize] else { return None };
+        let FieldBuffer::Text(buffer) = self.fields.get(text)? else { return None };
         buffer.twin_of_last(field, value).map(|twin| (text, twin))
     }
 
@@ -491,7 +485,7 @@ mod tests {
                 _ => buffer.commit().expect("a sound document"),
             }
         }
-        for field in &buffer.fields {
+        for (_, field) in buffer.fields.iter() {
             if let FieldBuffer::Text(text) = field {
                 text.check_echoed_tokens();
             }

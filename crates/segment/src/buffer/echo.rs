@@ -5,11 +5,13 @@
 //! first instead of analysing the text again. Keyword fields with such a text do the same. If this occurs
 //! in a buffer, both fields are written from the term table of the first.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::{Field, FieldId};
 
+use super::field_table::FieldTable;
 use super::fields::FieldBuffer;
 use super::table::{TermTable, same};
 
@@ -110,38 +112,46 @@ impl LastText {
     }
 }
 
-/// Replaces the references of all fields by the values they refer to. Returns, by field, the term table of
-/// its numbers if that is not its own.
-pub fn resolve(fields: &mut [FieldBuffer]) -> Vec<Option<Arc<TermTable>>> {
-    let sources: Vec<Option<FieldId>> = fields.iter().map(source_of).collect();
-    let mut tables = vec![None; fields.len()];
-    for source in 0..fields.len() {
-        let mut echo_count = 0;
-        for (number, field_source) in sources.iter().enumerate() {
-            if *field_source != Some(FieldId(source as u32)) {
-                continue;
-            }
-            echo_count += 1;
-            let mut echo = std::mem::take(&mut fields[number]);
-            match (&mut fields[source], &mut echo) {
+/// Replaces the references of all fields by the values they refer to. Returns the term tables of the fields
+/// whose numbers are not those of their own table.
+pub fn resolve(fields: &mut FieldTable) -> HashMap<FieldId, Arc<TermTable>> {
+    let mut echoes: BTreeMap<FieldId, Vec<FieldId>> = BTreeMap::new();
+    for (field, log) in fields.iter() {
+        if let Some(source) = source_of(log) {
+            echoes.entry(source).or_default().push(field);
+        }
+    }
+    let mut tables = HashMap::new();
+    for (source, echoes) in echoes {
+        let mut source_log = take(fields, source);
+        for &echo in &echoes {
+            let mut log = take(fields, echo);
+            match (&mut source_log, &mut log) {
                 (FieldBuffer::Text(source), FieldBuffer::Text(echo)) => echo.resolve(source),
                 (FieldBuffer::Terms(source), FieldBuffer::Terms(echo)) => echo.resolve(source),
                 _ => unreachable!("a field refers to one of its own representation"),
             }
-            fields[number] = echo;
+            put(fields, echo, log);
         }
-        if echo_count > 0 {
-            let table = Arc::new(std::mem::take(match &mut fields[source] {
-                FieldBuffer::Text(text) => &mut text.table,
-                FieldBuffer::Terms(terms) => &mut terms.table,
-                _ => unreachable!("only these are referred to"),
-            }));
-            let users = sources.iter().enumerate().filter(|(_, of)| **of == Some(FieldId(source as u32)));
-            users.for_each(|(number, _)| tables[number] = Some(table.clone()));
-            tables[source] = Some(table);
-        }
+        let table = Arc::new(std::mem::take(match &mut source_log {
+            FieldBuffer::Text(text) => &mut text.table,
+            FieldBuffer::Terms(terms) => &mut terms.table,
+            _ => unreachable!("only these are referred to"),
+        }));
+        put(fields, source, source_log);
+        tables.extend(echoes.into_iter().chain([source]).map(|field| (field, table.clone())));
     }
     tables
+}
+
+fn take(fields: &mut FieldTable, field: FieldId) -> FieldBuffer {
+    fields.get(field).map(std::mem::take).unwrap_or_default()
+}
+
+fn put(fields: &mut FieldTable, field: FieldId, log: FieldBuffer) {
+    if let Some(place) = fields.get(field) {
+        *place = log;
+    }
 }
 
 fn source_of(field: &FieldBuffer) -> Option<FieldId> {

@@ -4,6 +4,7 @@ mod chunk_log;
 mod doc_log;
 mod document;
 mod echo;
+mod field_table;
 mod fields;
 mod id_log;
 mod invert;

@@ -2,7 +2,7 @@
 
 use limber_mapping::SpaceId;
 
-use super::fields::FieldBuffer;
+use super::field_table::FieldTable;
 use crate::DocId;
 
 /// The fields of every space except the current one, whose fields are in the buffer itself meanwhile.
@@ -21,15 +21,14 @@ pub struct NestedBuffers {
 #[derive(Default)]
 pub struct SpaceBuffer {
     pub doc_count: u32,
-    /// Indexed by field.
-    pub fields: Vec<FieldBuffer>,
+    pub fields: FieldTable,
     /// The parent of each document; always kept here, even for the current space. Empty for the root.
     pub parents: Vec<DocId>,
 }
 
 impl NestedBuffers {
     /// Stores the current fields and replaces them by those of `space`.
-    pub fn exchange(&mut self, space: SpaceId, fields: &mut Vec<FieldBuffer>, doc_count: &mut u32) {
+    pub fn exchange(&mut self, space: SpaceId, fields: &mut FieldTable, doc_count: &mut u32) {
         let wanted = space.0.max(self.space.0) as usize;
         if wanted >= self.spaces.len() {
             self.spaces.resize_with(wanted + 1, SpaceBuffer::default);
@@ -66,12 +65,9 @@ impl NestedBuffers {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let of_space = |space: &SpaceBuffer| {
-            let fields: usize = space.fields.iter().map(FieldBuffer::memory_bytes).sum();
-            fields
-                + space.fields.capacity() * size_of::<FieldBuffer>()
-                + space.parents.capacity() * size_of::<DocId>()
-        };
-        self.spaces.iter().map(of_space).sum()
+        let of_space =
+            |space: &SpaceBuffer| space.fields.memory_bytes() + space.parents.capacity() * size_of::<DocId>();
+        let spaces: usize = self.spaces.iter().map(of_space).sum();
+        spaces + self.spaces.capacity() * size_of::<SpaceBuffer>()
     }
 }

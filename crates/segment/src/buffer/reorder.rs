@@ -2,6 +2,7 @@
 
 use limber_mapping::{Mapping, SpaceId};
 
+use super::field_table::FieldTable;
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::SpaceBuffer;
@@ -29,13 +30,13 @@ impl Reordering {
     /// are in that order already.
     pub fn by(
         sort: &[SortField],
-        fields: &mut [FieldBuffer],
+        fields: &mut FieldTable,
         doc_count: u32,
         mapping: &Mapping,
     ) -> Option<Reordering> {
         let keys: Vec<Vec<i64>> = sort
             .iter()
-            .map(|by| match mapping.field(&by.path).and_then(|field| fields.get_mut(field.id.0 as usize)) {
+            .map(|by| match mapping.field(&by.path).and_then(|field| fields.get(field.id)) {
                 Some(field) => keys_of(field, by, doc_count),
                 None => vec![by.missing_key(); doc_count as usize],
             })

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use limber_codec::norm;
-use limber_mapping::{Field, FieldId, Mapping, SpaceId, reserved};
+use limber_mapping::{Field, Mapping, SpaceId, reserved};
 use limber_store::Directory;
 
 use super::document::Buffer;
 use super::echo;
+use super::field_table::FieldTable;
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::NestedBuffers;
@@ -119,13 +120,13 @@ pub(super) struct FieldsWriter<'d> {
 }
 
 impl FieldsWriter<'_> {
-    /// Writes fields; `fields` is by field id.
-    fn write_fields(&mut self, mut fields: Vec<FieldBuffer>, mapping: &Mapping) -> Result<()> {
-        let sizes: Vec<usize> = fields.iter().map(FieldBuffer::memory_bytes).collect();
+    /// Writes fields.
+    fn write_fields(&mut self, mut fields: FieldTable, mapping: &Mapping) -> Result<()> {
+        let sizes: Vec<usize> = fields.iter().map(|(_, field)| field.memory_bytes()).collect();
         let tables = echo::resolve(&mut fields);
-        for (number, ((field, bytes), table)) in fields.into_iter().zip(sizes).zip(tables).enumerate() {
-            let known = || mapping.field_by_id(FieldId(number as u32));
-            let table = table.as_deref();
+        for ((id, field), bytes) in fields.into_iter().zip(sizes) {
+            let known = || mapping.field_by_id(id);
+            let table = tables.get(&id).map(|table| &**table);
             match field {
                 FieldBuffer::Absent => {}
                 FieldBuffer::Terms(terms) => self.write_terms(known(), *terms, table)?,
