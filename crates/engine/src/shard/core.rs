@@ -379,14 +379,6 @@ impl Core {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// Returns the memory of buffers, version map and translog, and what writes in progress have or may need.
-    pub(super) fn indexing_bytes(&self) -> u64 {
-        self.buffered_bytes.load(Ordering::Relaxed)
-            + self.reserved_bytes.load(Ordering::Relaxed)
-            + self.versions.memory_bytes() as u64
-            + self.translog.pending_bytes()
-    }
-
     pub(super) fn check(&self) -> Result<()> {
         if !self.is_failed() {
             return Ok(());

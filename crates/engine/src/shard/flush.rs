@@ -94,7 +94,7 @@ impl Shard {
     fn delete_superfluous(&self, core: &Core, committed: &Commit) -> limber_segment::Result<()> {
         core.translog.sync_checkpoint()?;
         core.translog.trim(committed.translog_generation)?;
-        self.account(core);
+        core.account();
         self.delete_unused(core, committed)
     }
 

@@ -5,6 +5,7 @@
 //! shared fsync. A refresh holds the gate exclusively for a moment, freezes all buffers, writes them as
 //! segments while writers continue with new ones, and publishes them.
 
+mod accounting;
 mod commit;
 mod core;
 mod damage;

@@ -247,7 +247,7 @@ impl Shard {
                 since_check += 1;
                 if since_check >= 1024 {
                     since_check = 0;
-                    self.account(core);
+                    core.account();
                     let limit = self.services.ledger.indexing.limit_bytes() / 2;
                     if core.buffered_bytes.load(Ordering::Relaxed)
                         > limit.min(super::core::BUFFER_BYTES_MAX as u64)

@@ -181,7 +181,7 @@ impl Shard {
             let bytes = bytes.min(bytes_left);
             bytes_left -= bytes;
             core.buffered_bytes.fetch_sub(bytes, Ordering::Relaxed);
-            self.account(core);
+            core.account();
         };
         let written =
             slot.buffer.write_sorted(&*self.directory, id, &mapping, &mut |bytes| free(bytes as u64));
@@ -244,7 +244,7 @@ impl Shard {
         core.search_idle.note_refresh();
         core.refreshes_finished.store(core.refreshes_begun.load(Ordering::Acquire), Ordering::Release);
         drop(_gate);
-        self.account(core);
+        core.account();
     }
 
     fn refresh_failed(&self, core: &Core, error: &limber_segment::Error) -> limber_mapping::RequestError {

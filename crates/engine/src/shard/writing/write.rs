@@ -13,7 +13,8 @@ use limber_store::sync::RwLockReadGuard;
 use super::writer::{Attempt, Writer};
 use crate::api::{Result, WriteResult};
 use crate::settings::Durability;
-use crate::shard::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_filling};
+use crate::shard::accounting::Reservation;
+use crate::shard::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard};
 use crate::shard::error::disk_error;
 use crate::shard::fence::Fence;
 use crate::shard::ids::versions::BatchPlace;
@@ -131,7 +132,7 @@ struct Records<'s> {
 
 impl<'s> Records<'s> {
     fn begin(shard: &'s Shard, core: &'s Core) -> Records<'s> {
-        let reservation = Reservation { shard, core, bytes: 0 };
+        let reservation = Reservation::new(core);
         Records { shard, core, batch: RecordBatch::default(), place: Arc::default(), reservation, end: None }
     }
 
@@ -207,7 +208,7 @@ impl Shard {
     fn sync_to(&self, core: &Core, position: LogPosition) -> Result<()> {
         let _fence = Fence::new(core, "an fsync of the log");
         core.translog.sync(position).map_err(|error| self.disk_failed(core, &error))?;
-        self.account(core);
+        core.account();
         Ok(())
     }
 
@@ -430,40 +431,10 @@ impl Shard {
         ]
     }
 
-    fn write_buffers_soon(&self) {
+    pub(in crate::shard) fn write_buffers_soon(&self) {
         if let Some(host) = self.services.host.upgrade() {
             host.write_buffers_soon();
         }
-    }
-
-    /// Charges what a chunk may need before it is parsed. If the pool is full, the node writes its largest
-    /// buffers to segments.
-    fn reserve_memory(&self, reservation: &mut Reservation<'_>, bytes: usize) {
-        let core = reservation.core;
-        reservation.set(bytes as u64);
-        if self.account(core) {
-            if is_filling(&self.services.ledger.indexing) {
-                self.write_buffers_soon();
-            }
-            return;
-        }
-        if let Some(host) = self.services.host.upgrade() {
-            host.relieve_indexing_memory(&|| !self.account(core));
-        }
-        // The rest is charged beyond the limit, because a single document must always fit. The buffer is
-        // written right after the chunk.
-        let mut charge = core.charge.lock();
-        let missing = core.indexing_bytes().saturating_sub(charge.bytes());
-        charge.grow_always(missing);
-    }
-
-    /// Sets the charge to what the core holds. Returns `false` if the pool is full; the charge has not grown
-    /// then.
-    pub(in crate::shard) fn account(&self, core: &Core) -> bool {
-        let mut charge = core.charge.lock();
-        let (wanted, charged) = (core.indexing_bytes(), charge.bytes());
-        charge.shrink_to(wanted.min(charged));
-        wanted <= charged || charge.try_grow(wanted - charged)
     }
 
     pub(crate) fn conflict(&self, id: &str, why: String) -> RequestError {
@@ -472,27 +443,5 @@ impl Shard {
             VERSION_CONFLICT,
             format!("[{id}]: version conflict, {why}"),
         ))
-    }
-}
-
-/// Memory that a write in progress has or may need besides what is already counted: its batch of records and
-/// its chunk.
-struct Reservation<'s> {
-    shard: &'s Shard,
-    core: &'s Core,
-    bytes: u64,
-}
-
-impl Reservation<'_> {
-    fn set(&mut self, bytes: u64) {
-        self.core.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.core.reserved_bytes.fetch_sub(std::mem::replace(&mut self.bytes, bytes), Ordering::Relaxed);
-    }
-}
-
-impl Drop for Reservation<'_> {
-    fn drop(&mut self) {
-        self.set(0);
-        self.shard.account(self.core);
     }
 }
