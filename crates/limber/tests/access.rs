@@ -535,3 +535,39 @@ fn roles_in_one_request_and_questions_for_roles_and_users() {
     assert_eq!(deleted["errors"]["count"], 1);
     Somebody::user(&server, "ada", "secret-of-all").expect(403, "GET", "/_security/_query/user", Value::Null);
 }
+
+/// `set_security_user` writes who indexes a document.
+#[test]
+fn pipelines_name_the_user_who_indexes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let password = password_of_elastic(folder.path());
+    let server = ServerProcess::start(folder.path(), &SECURE);
+    let mut elastic = Somebody::user(&server, "elastic", &password);
+    let writes =
+        json!({"cluster": ["manage_own_api_key"], "indices": [{"names": ["i"], "privileges": ["all"]}]});
+    elastic.expect(200, "PUT", "/_security/role/writes", writes);
+    let user = json!({"password": "a-long-password", "roles": ["writes"], "full_name": "A B", "metadata": {"team": 1}});
+    elastic.expect(200, "PUT", "/_security/user/writer", user);
+    let pipeline = json!({"processors": [{"set_security_user": {"field": "user"}}]});
+    elastic.expect(200, "PUT", "/_ingest/pipeline/whose", pipeline);
+    let some =
+        json!({"processors": [{"set_security_user": {"field": "u", "properties": ["username", "REALM"]}}]});
+    elastic.expect(200, "PUT", "/_ingest/pipeline/some", some);
+    let mut writer = Somebody::user(&server, "writer", "a-long-password");
+    writer.expect(201, "PUT", "/i/_doc/1?pipeline=whose", json!({"user": "gone"}));
+    let by_user = writer.expect(200, "GET", "/i/_source/1", Value::Null);
+    let realm = json!({"name": "default_native", "type": "native"});
+    let expected = json!({"username": "writer", "full_name": "A B", "roles": ["writes"], "metadata": {"team": 1},
+        "realm": realm, "authentication_type": "REALM"});
+    assert_eq!(by_user, json!({"user": expected}));
+    writer.expect(201, "PUT", "/i/_doc/2?pipeline=some", json!({"u": {"kept": true}}));
+    let some = writer.expect(200, "GET", "/i/_source/2", Value::Null);
+    assert_eq!(some, json!({"u": {"kept": true, "username": "writer", "realm": realm}}));
+    let key = writer.expect(200, "POST", "/_security/api_key", json!({"name": "k"}));
+    let mut keyed = Somebody::with(&server, "ApiKey", key["encoded"].as_str().expect("a key"));
+    keyed.expect(201, "PUT", "/i/_doc/3?pipeline=whose", json!({}));
+    let by_key = keyed.expect(200, "GET", "/i/_source/3", Value::Null);
+    assert_eq!(by_key["user"]["api_key"], json!({"name": "k", "id": key["id"]}));
+    assert_eq!(by_key["user"]["authentication_type"], "API_KEY");
+    assert_eq!(by_key["user"]["username"], "writer");
+}

@@ -11,7 +11,7 @@ pub fn processor_names() -> Vec<&'static str> {
     let mut names: Vec<_> = PROCESSORS
         .iter()
         .map(|(name, _)| *name)
-        .chain(["enrich", "foreach", "geoip", "pipeline", "script", "user_agent"])
+        .chain(["enrich", "foreach", "geoip", "ip_location", "pipeline", "script", "user_agent"])
         .collect();
     names.sort_unstable();
     names

@@ -232,6 +232,13 @@ impl Parser<'_> {
                 let databases = &self.resources.databases;
                 ("geoip", Action::Process(processor::geoip::parse(&mut options, databases)?))
             }
+            "ip_location" => {
+                let databases = &self.resources.databases;
+                (
+                    "ip_location",
+                    Action::Process(processor::geoip::parse_ip_location(&mut options, databases)?),
+                )
+            }
             "user_agent" => {
                 let parsers = &self.resources.user_agents;
                 ("user_agent", Action::Process(processor::user_agent::parse(&mut options, parsers)?))

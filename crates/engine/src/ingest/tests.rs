@@ -438,7 +438,11 @@ fn wrong_configurations() {
         "![field] property isn't a string, but of type [java.lang.Integer]",
     );
     check(r#"[{"foo":{}}]"#, "{}", "!No processor type exists with name [foo]");
-    check(r#"[{"redact":{"field":"a"}}]"#, "{}", "!processor type [redact] is not supported by Limber yet");
+    check(
+        r#"[{"attachment":{"field":"a"}}]"#,
+        "{}",
+        "!processor type [attachment] is not supported by Limber yet",
+    );
     check(
         r#"[{"fail":{"message":"m","on_failure":[]}}]"#,
         "{}",

@@ -104,6 +104,21 @@ impl Grok {
     }
 }
 
+impl Grok {
+    /// Returns the name of the last capture; `None` if there is none.
+    pub fn last_name(&self) -> Option<&str> {
+        self.captures.last().map(|capture| &*capture.name)
+    }
+
+    /// Calls `each` with the start and end of every match in `text`.
+    ///
+    /// # Errors
+    /// As [`Grok::captures`].
+    pub fn find_each(&self, text: &str, each: impl FnMut(usize, usize)) -> Result<(), Error> {
+        self.pattern.find_each(text, each)
+    }
+}
+
 struct Expansion<'l> {
     library: &'l Library,
     definitions: &'l HashMap<String, String>,

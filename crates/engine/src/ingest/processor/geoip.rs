@@ -1,4 +1,5 @@
-//! `geoip`: "where is this address, and whose is it?" Source: Elasticsearch's `GeoIpProcessor`.
+//! `geoip` and `ip_location`: "where is this address, and whose is it?" Source: Elasticsearch's
+//! `GeoIpProcessor`.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,12 +28,28 @@ struct GeoIp {
     first_only: bool,
 }
 
-/// Compiles the processor. Options: `field`; optional `target_field` (`geoip`), `database_file`
+/// Compiles `ip_location`, which has the same options; only the default of `target_field` is `ip_location`.
+pub fn parse_ip_location(
+    options: &mut Options,
+    databases: &Arc<Databases>,
+) -> Result<Box<dyn Processor>, RequestError> {
+    parse_for(options, databases, "ip_location")
+}
+
+/// Compiles `geoip`. Options: `field`; optional `target_field` (`geoip`), `database_file`
 /// (`GeoLite2-City.mmdb`), `properties`, `ignore_missing` (false), `first_only` (true),
 /// `download_database_on_pipeline_creation` (true) and `fallback_to_default_databases` (true).
 pub fn parse(options: &mut Options, databases: &Arc<Databases>) -> Result<Box<dyn Processor>, RequestError> {
+    parse_for(options, databases, "geoip")
+}
+
+fn parse_for(
+    options: &mut Options,
+    databases: &Arc<Databases>,
+    default_target: &str,
+) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
-    let target = FieldPath::parse(&options.string_or("target_field", "geoip")?)?;
+    let target = FieldPath::parse(&options.string_or("target_field", default_target)?)?;
     let file = options.string_or("database_file", "GeoLite2-City.mmdb")?;
     let properties = match options.has("properties") {
         true => Some(options.strings("properties")?),

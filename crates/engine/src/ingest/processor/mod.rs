@@ -28,6 +28,7 @@ mod json;
 mod kv;
 mod letter_case;
 mod network_direction;
+mod redact;
 mod registered_domain;
 mod remove;
 mod remove_by_pattern;
@@ -36,6 +37,7 @@ mod reroute;
 mod routing_hash;
 pub mod script;
 mod set;
+mod set_security_user;
 mod sort;
 mod split;
 mod terminate;
@@ -50,7 +52,7 @@ pub use contract::{Flow, Parse, Processor};
 pub(crate) use text::pieces;
 
 /// Every processor except `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`,
-/// `script` and `user_agent`, which need resources of the node.
+/// `ip_location`, `script` and `user_agent`, which need resources of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("acl_routing", routing_hash::parse_acl),
     ("append", append::parse),
@@ -76,12 +78,14 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("kv", kv::parse),
     ("lowercase", letter_case::parse_lowercase),
     ("network_direction", network_direction::parse),
+    ("redact", redact::parse),
     ("registered_domain", registered_domain::parse),
     ("remove", remove::parse),
     ("remove_by_pattern", remove_by_pattern::parse),
     ("rename", rename::parse),
     ("reroute", reroute::parse),
     ("set", set::parse),
+    ("set_security_user", set_security_user::parse),
     ("sort", sort::parse),
     ("split", split::parse),
     ("terminate", terminate::parse),
@@ -93,5 +97,4 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
 
 /// Processors that Elasticsearch has and Limber has not. The error says so, so that users do not look for a
 /// typing error.
-pub const UNSUPPORTED: &[&str] =
-    &["attachment", "geo_grid", "inference", "ip_location", "redact", "set_security_user"];
+pub const UNSUPPORTED: &[&str] = &["attachment", "geo_grid", "inference"];
