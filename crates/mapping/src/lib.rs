@@ -30,7 +30,7 @@ pub use definition::data_stream::add_timestamp;
 pub use definition::defaults::with_defaults;
 pub use definition::derived::runtime_of_derived;
 pub use definition::field_build::field_of_type;
-pub use definition::{Dynamic, SourceRule};
+pub use definition::{Dynamic, SourceRule, field_count};
 pub use error::{RequestError, token, validation_failed};
 pub use error_class::ErrorClass;
 pub use field::completion::{

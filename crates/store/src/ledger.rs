@@ -252,7 +252,7 @@ pub struct Ledger {
     /// Directories of open segments and their live documents, which are resident even if nothing is searched.
     pub segments: Arc<Pool>,
     /// What the node keeps from requests until a request deletes it: templates, pipelines, scripts,
-    /// settings, and the mappings, aliases and settings of indices (15 %).
+    /// settings, and the mappings, aliases and settings of indices, their fields and open shards (40 %).
     pub metadata: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
     pub segment_memory: Arc<Pool>,
@@ -276,7 +276,7 @@ impl Ledger {
             indexing: share("indexing", 20),
             segment_writes: share("segment_writes", 30),
             segments: share("segments", 100),
-            metadata: share("metadata", 15),
+            metadata: share("metadata", 40),
             segment_memory: share("segment_memory", 10),
             queries_cache: share("queries.cache", 10),
             requests_cache: share("requests.cache", 1),

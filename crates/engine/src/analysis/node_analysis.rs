@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use limber_mapping::analysis::{AnalysisResources, FileFault, TokenPredicate};
+use limber_mapping::analysis::{AnalysisResources, Analyzers, FileFault, TokenPredicate};
 use limber_script::{ContextScript, Script, ScriptContext, Scripts};
-use limber_store::Disk;
+use limber_store::{Disk, Pool};
 use serde_json::Value;
 
+use crate::analysis::shared::{self, SharedAnalyzers};
 use crate::analysis::synonyms::SynonymSet;
 
 /// The folder below the data folder that users put their files in.
@@ -25,6 +26,7 @@ pub(crate) struct NodeAnalysis {
     disk: Arc<dyn Disk>,
     scripts: Arc<Scripts>,
     sets: ArcSwap<BTreeMap<String, SynonymSet>>,
+    shared: SharedAnalyzers,
 }
 
 impl fmt::Debug for NodeAnalysis {
@@ -35,12 +37,15 @@ impl fmt::Debug for NodeAnalysis {
 
 impl NodeAnalysis {
     /// Gives analyzers the files of the data folder, the node's scripts, and the synonym `sets` by name.
+    /// `pool` is charged for their memory.
     pub fn new(
         disk: Arc<dyn Disk>,
         scripts: Arc<Scripts>,
         sets: BTreeMap<String, SynonymSet>,
+        pool: Arc<Pool>,
     ) -> NodeAnalysis {
-        NodeAnalysis { disk, scripts, sets: ArcSwap::from_pointee(sets) }
+        let shared = SharedAnalyzers::new(pool);
+        NodeAnalysis { disk, scripts, sets: ArcSwap::from_pointee(sets), shared }
     }
 
     /// Returns the synonym sets by name.
@@ -50,7 +55,7 @@ impl NodeAnalysis {
 
     /// Replaces all synonym sets.
     pub fn set_sets(&self, sets: BTreeMap<String, SynonymSet>) {
-        self.sets.store(Arc::new(sets));
+        self.shared.forget_with(|| self.sets.store(Arc::new(sets)));
     }
 
     /// Returns the folder at the path `parts`, if every folder on the path exists. Creates none.
@@ -69,6 +74,7 @@ impl NodeAnalysis {
 
 impl AnalysisResources for NodeAnalysis {
     fn read(&self, path: &str) -> Result<Vec<u8>, FileFault> {
+        shared::note_changeable();
         let failed = |error: limber_store::Error| FileFault::Failed(error.to_string());
         let parts: Vec<&str> = path.split('/').collect();
         let Some((name, folders)) = parts.split_last().filter(|(name, _)| !name.is_empty()) else {
@@ -91,6 +97,7 @@ impl AnalysisResources for NodeAnalysis {
     }
 
     fn files(&self, folder: &str) -> Vec<String> {
+        shared::note_changeable();
         let parts: Vec<&str> = folder.split('/').collect();
         let directory = self.folder(&parts).and_then(|folder| self.disk.folder(&folder).ok());
         directory.and_then(|directory| directory.list().ok()).unwrap_or_default()
@@ -102,8 +109,17 @@ impl AnalysisResources for NodeAnalysis {
     }
 
     fn predicate(&self, script: &Value) -> Result<Arc<dyn TokenPredicate>, RequestError> {
+        shared::note_changeable();
         let script = Script::parse(script)?;
         Ok(Arc::new(ContextScript::compile(&self.scripts, &script, ScriptContext::TokenFilter)?))
+    }
+
+    fn shared(
+        &self,
+        declared: String,
+        make: &mut dyn FnMut() -> Result<Analyzers, RequestError>,
+    ) -> Result<Arc<Analyzers>, RequestError> {
+        self.shared.get(declared, make)
     }
 }
 

@@ -281,8 +281,8 @@ impl IndexSettings {
         resources: &Arc<dyn AnalysisResources>,
     ) -> Result<MappingSettings> {
         let analyzers = match nest(flat)["index"].get("analysis") {
-            Some(analysis) => Analyzers::parse(analysis, Self::analysis_limits(flat), resources)?,
-            None => Analyzers::built_in_of(resources),
+            Some(analysis) => Analyzers::parse_shared(analysis, Self::analysis_limits(flat), resources)?,
+            None => Arc::new(Analyzers::built_in_of(resources)),
         };
         let similarities = Similarities::parse(&nest(flat)["index"]["similarity"])?;
         let limits = Limits {
@@ -298,7 +298,7 @@ impl IndexSettings {
             coerce: self.coerce,
             coerce_shapes: self.coerce_shapes,
             ignore_malformed: self.ignore_malformed,
-            analyzers: Arc::new(analyzers),
+            analyzers,
             similarities: Arc::new(similarities),
             source_mode: self.source_mode,
             keep: self.synthetic_source_keep,

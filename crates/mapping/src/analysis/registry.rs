@@ -1,5 +1,6 @@
 //! The analyzers of an index, by name: the built-in ones, and what `settings.analysis` declares.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -26,6 +27,8 @@ pub struct Analyzers {
     limits: AnalysisLimits,
     /// The node's resources for these analyzers.
     resources: Arc<dyn AnalysisResources>,
+    /// The node's charge for their memory, released with them.
+    _room: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// The names of an analyzer's components, and the definitions of those that only this analyzer uses.
@@ -153,6 +156,7 @@ fn make_built_in() -> Analyzers {
         declared: Value::Null,
         limits: AnalysisLimits::default(),
         resources: nothing().clone(),
+        _room: None,
     }
 }
 
@@ -165,6 +169,24 @@ impl Analyzers {
     /// Returns the built-in analyzers, with this node as the source of files, synonym sets and scripts.
     pub fn built_in_of(resources: &Arc<dyn AnalysisResources>) -> Analyzers {
         Analyzers { resources: resources.clone(), ..BUILT_IN.clone() }
+    }
+
+    /// Returns these analyzers; `room` is dropped with the last copy of them.
+    pub fn in_room(self, room: Arc<dyn Any + Send + Sync>) -> Analyzers {
+        Analyzers { _room: Some(room), ..self }
+    }
+
+    /// Does the same as [`Analyzers::parse`], but shares the analyzers of equal declarations.
+    ///
+    /// # Errors
+    /// As [`Analyzers::parse`], and if there is not enough memory to keep the analyzers.
+    pub fn parse_shared(
+        analysis: &Value,
+        limits: AnalysisLimits,
+        resources: &Arc<dyn AnalysisResources>,
+    ) -> Result<Arc<Analyzers>, RequestError> {
+        let declared = format!("{limits:?} {analysis}");
+        resources.shared(declared, &mut || Analyzers::parse(analysis, limits, resources))
     }
 
     /// Returns the built-in analyzers and those in the body of `settings.analysis`.

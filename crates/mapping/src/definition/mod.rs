@@ -4,6 +4,7 @@
 //! defaults. [`crate::Mapping`] is compiled from it.
 
 mod check;
+mod count;
 pub mod data_stream;
 pub mod defaults;
 pub mod derived;
@@ -21,6 +22,7 @@ mod templates;
 mod time_series;
 mod tree;
 
+pub use count::field_count;
 pub(crate) use merge::merge;
 pub(crate) use parse::{
     depth_exceeded, dynamic, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded,

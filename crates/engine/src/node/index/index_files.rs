@@ -154,7 +154,7 @@ impl Node {
         self.settle_state()?;
         self.settle_index(written, current)?;
         next.version = written.next_version(current);
-        self.kept.keep(&next.uuid, next.to_bytes().len())?;
+        self.kept.keep_index(&next)?;
         match self.replace_index_file(&next) {
             Replaced::Done => {
                 written.is_durable(next.version);

@@ -23,6 +23,7 @@ use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::node::Node;
 use crate::node::index::index_files::{IndexFile, Written, check_is_readable};
 use crate::node::index::live::{LiveIndex, index_folder, search_settings};
+use crate::shard::IndexCore;
 
 /// The difference between two catalogs.
 #[derive(Default)]
@@ -291,10 +292,10 @@ impl Node {
     /// Charges the metadata of new and changed indices.
     fn keep_metadata(&self, change: &Change) -> Result<()> {
         for (_, next) in &change.changed {
-            self.kept.keep(&next.uuid, next.to_bytes().len())?;
+            self.kept.keep_index(next)?;
         }
         for (at, index) in change.created.iter().enumerate() {
-            if let Err(error) = self.kept.keep(&index.uuid, index.to_bytes().len()) {
+            if let Err(error) = self.kept.keep_index(index) {
                 change.created[..at].iter().for_each(|index| self.kept.forget(&index.uuid));
                 return Err(error);
             }
@@ -368,7 +369,11 @@ impl Node {
 /// Applies changed settings and the mapping. They were validated when the change was planned, so this cannot
 /// fail.
 fn sync(live: &LiveIndex, old: &IndexMetadata, next: &IndexMetadata) {
-    let core = &live.core;
+    // The change is durable, so it cannot be refused any more.
+    work::suspended(|| sync_core(&live.core, old, next));
+}
+
+fn sync_core(core: &IndexCore, old: &IndexMetadata, next: &IndexMetadata) {
     if old.settings != next.settings {
         core.settings.store(next.typed.clone());
         core.search_settings.store(Arc::new(search_settings(&next.typed)));

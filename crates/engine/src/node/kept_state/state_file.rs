@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 
 use limber_mapping::RequestError;
 
+use super::kept::Content;
 use super::state::NodeState;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
@@ -50,7 +51,7 @@ impl Node {
         next.version = self.state.load().version + 1;
         self.forget_what_is_done(&mut next);
         let text = next.to_text();
-        self.kept.keep(STATE, text.len())?;
+        self.kept.keep(STATE, &Content::of_state(&text))?;
         match next.replace_by(&text, &self.environment) {
             Replaced::Done => {
                 self.state.store(Arc::new(next));

@@ -57,7 +57,7 @@ impl Node {
                 continue;
             }
             self.index_files.add(uuid, read.durable, metadata.version);
-            self.kept.keep_always(uuid, metadata.to_bytes().len());
+            self.kept.keep_index_always(&metadata);
             catalog.indices.insert(metadata.name.clone(), metadata);
         }
         state.indices.retain(|uuid, _| !dangling.contains_key(uuid));
@@ -97,7 +97,8 @@ impl Node {
         let mut live = LiveIndices::new();
         let catalog = self.catalog.load_full();
         for metadata in catalog.indices.values().filter(|index| index.open && index.damage.is_none()) {
-            match LiveIndex::open(metadata, &self.services()) {
+            // The metadata is durable, so it cannot be refused any more.
+            match limber_work::suspended(|| LiveIndex::open(metadata, &self.services())) {
                 Ok(index) => drop(live.insert(metadata.uuid.clone(), Arc::new(index))),
                 Err(error) => {
                     tracing::error!(index = %metadata.name, %error, "index does not open");

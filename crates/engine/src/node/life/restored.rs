@@ -17,7 +17,7 @@ use crate::catalog::{Catalog, DataStream, NameClock, Templates};
 use crate::enrich::EnrichSource;
 use crate::environment::Environment;
 use crate::ingest::{Registry, Resources};
-use crate::node::kept_state::kept::Kept;
+use crate::node::kept_state::kept::{Content, Kept};
 use crate::node::kept_state::state::{NodeState, Origin};
 use crate::node::kept_state::state_file::STATE;
 use crate::node::policy::lifecycle::Lifecycles;
@@ -66,13 +66,14 @@ impl Restored {
         let mut resources = Resources::open(scripts.clone(), &environment.disk);
         resources.memory = Some(ledger.metadata.clone());
         let sets = crate::analysis::synonyms::restored(&state.synonyms);
-        let analysis = Arc::new(NodeAnalysis::new(environment.disk.clone(), scripts.clone(), sets));
+        let (disk, pool) = (environment.disk.clone(), ledger.metadata.clone());
+        let analysis = Arc::new(NodeAnalysis::new(disk, scripts.clone(), sets, pool));
         let enrich = resources.enrich.clone();
         let pipelines = Registry::new(resources);
         pipelines.restore(&state.pipelines)?;
         let workers = workers(config.search_processors)?;
         let kept = Kept::new(ledger.metadata.clone());
-        kept.keep_always(STATE, state.to_text().len());
+        kept.keep_always(STATE, &Content::of_state(&state.to_text()));
         let security = limber_access::Store::from_json(&state.security)?;
         let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
         let catalog = Catalog {

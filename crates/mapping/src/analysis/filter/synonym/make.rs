@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::flat::Flat;
 use super::graph::Graph;
-use super::map::SynonymMap;
+use super::map::{Fault, SynonymMap};
 use super::rules::{Reading, read_solr, read_wordnet};
 use crate::RequestError;
 use crate::analysis::Analyzer;
@@ -104,7 +104,7 @@ fn analyzer(before: &Before<'_>) -> Result<Analyzer, RequestError> {
     Ok(analyzer.with_char_filters(before.char_filters.to_vec()))
 }
 
-fn tokens(analyzer: &Analyzer, text: &str) -> Result<Vec<String>, String> {
+fn tokens(analyzer: &Analyzer, text: &str) -> Result<Vec<String>, Fault> {
     let mut found: Vec<String> = Vec::new();
     let (mut wrong, mut last) = (None, -1i64);
     analyzer.tokens(text, |token| {
@@ -122,9 +122,10 @@ fn tokens(analyzer: &Analyzer, text: &str) -> Result<Vec<String>, String> {
         }
         found.push(token.text.to_owned());
     });
+    limber_work::check()?;
     match wrong {
-        Some(reason) => Err(reason),
-        None if found.is_empty() => Err(format!("term: {text} was completely eliminated by analyzer")),
+        Some(reason) => Err(reason.into()),
+        None if found.is_empty() => Err(format!("term: {text} was completely eliminated by analyzer").into()),
         None => Ok(found),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hashbrown::HashMap;
+use limber_work::Stop;
 
 use crate::analysis::lowercase_into;
 use crate::analysis::token::TokenBuf;
@@ -85,6 +86,27 @@ impl MatchProgress {
     }
 }
 
+/// Why a rule is not added.
+#[derive(Debug)]
+pub enum Fault {
+    /// The rule is invalid, for this reason.
+    Invalid(String),
+    /// The request must end, whatever the rule says.
+    Ended(Stop),
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Fault {
+        Fault::Invalid(reason)
+    }
+}
+
+impl From<Stop> for Fault {
+    fn from(stop: Stop) -> Fault {
+        Fault::Ended(stop)
+    }
+}
+
 impl SynonymMap {
     /// Creates an empty map. With `ignores_case`, tokens are compared in lower case.
     pub fn new(ignores_case: bool) -> SynonymMap {
@@ -94,16 +116,16 @@ impl SynonymMap {
     /// Adds a rule.
     ///
     /// # Errors
-    /// There are too many synonyms, or the rule is too long.
-    pub fn add(&mut self, input: &[String], output: &[String], keeps_original: bool) -> Result<(), String> {
+    /// There are too many synonyms, the rule is too long, or the request must end.
+    pub fn add(&mut self, input: &[String], output: &[String], keeps_original: bool) -> Result<(), Fault> {
         let bytes = |words: &[String]| words.iter().map(|word| word.len() + 24).sum::<usize>();
         self.bytes += bytes(input) + bytes(output);
-        // The caller determines the cause.
-        if self.bytes > BYTES_MAX || limber_work::check().is_err() {
-            return Err("there are too many synonyms".to_owned());
+        limber_work::check()?;
+        if self.bytes > BYTES_MAX {
+            return Err("there are too many synonyms".to_owned().into());
         }
         if input.len() > INPUT_TOKENS_MAX {
-            return Err(format!("a rule stands for more than [{INPUT_TOKENS_MAX}] tokens"));
+            return Err(format!("a rule stands for more than [{INPUT_TOKENS_MAX}] tokens").into());
         }
         let mut at = 0;
         for word in input {

@@ -2,11 +2,11 @@
 //!
 //! Source: Lucene's `SolrSynonymParser` and `WordnetSynonymParser`.
 
-use super::map::SynonymMap;
+use super::map::{Fault, SynonymMap};
 use crate::RequestError;
 
-/// Analyzes the words of a rule into tokens. Fails with the reason.
-pub type Analyze<'a> = &'a dyn Fn(&str) -> Result<Vec<String>, String>;
+/// Analyzes the words of a rule into tokens.
+pub type Analyze<'a> = &'a dyn Fn(&str) -> Result<Vec<String>, Fault>;
 
 /// How rules are parsed.
 #[derive(Debug, Clone, Copy)]
@@ -28,9 +28,7 @@ pub fn read_solr(
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let outcome = solr_rule(line, reading, analyze, map);
-        limber_work::check()?;
-        outcome.map_err(|reason| invalid(number, &reason))?;
+        solr_rule(line, reading, analyze, map).map_err(|fault| at_line(number, fault))?;
     }
     Ok(())
 }
@@ -40,15 +38,22 @@ fn invalid(line: usize, reason: &str) -> RequestError {
         .caused_by(RequestError::illegal_argument(reason.to_owned()))
 }
 
-fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut SynonymMap) -> Result<(), String> {
+fn at_line(line: usize, fault: Fault) -> RequestError {
+    match fault {
+        Fault::Invalid(reason) => invalid(line, &reason),
+        Fault::Ended(stop) => stop.into(),
+    }
+}
+
+fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut SynonymMap) -> Result<(), Fault> {
     let sides = split(line, "=>");
-    let words = |side: &str| -> Result<Vec<Vec<String>>, String> {
+    let words = |side: &str| -> Result<Vec<Vec<String>>, Fault> {
         let mut words = Vec::new();
         for part in split(side, ",") {
             match analyze(unescape(&part).trim()) {
                 Ok(tokens) => words.push(tokens),
-                Err(_) if reading.lenient => {}
-                Err(reason) => return Err(reason),
+                Err(Fault::Invalid(_)) if reading.lenient => {}
+                Err(fault) => return Err(fault),
             }
         }
         Ok(words)
@@ -78,7 +83,7 @@ fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut Synon
                 }
             }
         }
-        _ => return Err("more than one explicit mapping specified on the same line".into()),
+        _ => return Err("more than one explicit mapping specified on the same line".to_owned().into()),
     }
     Ok(())
 }
@@ -104,7 +109,7 @@ pub fn read_wordnet(
             }
         }
         set.clear();
-        Ok::<(), String>(())
+        Ok::<(), Fault>(())
     };
     for (number, line) in (1..).zip(lines).filter(|(_, line)| !line.is_empty()) {
         limber_work::check()?;
@@ -118,20 +123,16 @@ pub fn read_wordnet(
             })
             .ok_or_else(|| invalid(number, "no word of a set"))?;
         if id != last {
-            let outcome = add_set(&mut set, map);
-            limber_work::check()?;
-            outcome.map_err(|reason| invalid(number, &reason))?;
+            add_set(&mut set, map).map_err(|fault| at_line(number, fault))?;
             last = id;
         }
         match analyze(&word) {
             Ok(tokens) => set.push(tokens),
-            Err(_) if reading.lenient => {}
-            Err(reason) => return Err(invalid(number, &reason)),
+            Err(Fault::Invalid(_)) if reading.lenient => {}
+            Err(fault) => return Err(at_line(number, fault)),
         }
     }
-    let outcome = add_set(&mut set, map);
-    limber_work::check()?;
-    outcome.map_err(|reason| invalid(lines.len(), &reason))
+    add_set(&mut set, map).map_err(|fault| at_line(lines.len(), fault))
 }
 
 /// Splits a string at unescaped separators; empty parts are skipped.
