@@ -23,7 +23,42 @@ def hoard(name, count, method, path, body=None, cleanup=(), **more):
     return acts(name, act, OK + BAD, cleanup=cleanup, **{"seconds": 120, **more})
 
 
+def nested_fields(count, depth):
+    """A mapping of nested objects, each within the one before, with fields before and after it."""
+    inside = {"last": {"type": "keyword"}}
+    for _ in range(depth):
+        inside = {"n": {"type": "nested", "properties": inside}}
+    return {"properties": {**{f"f{number}": {"type": "keyword"} for number in range(count)}, **inside}}
+
+
+def nested_document(depth):
+    inside = {"last": "x"}
+    for _ in range(depth):
+        inside = {"n": inside}
+    return inside
+
+
+INDICES_OF_A_SET = [
+    ("PUT", "/_synonyms/large", lambda: {"synonyms_set": [{"synonyms": f"word{number}, other{number}, third{number}"} for number in range(9_000)]}),
+    *[("PUT", f"/synonymous-{number}", {"settings": {"number_of_shards": 1, "analysis": {"filter": {"s": {"type": "synonym", "synonyms_set": "large", "updateable": True}},
+        "analyzer": {"a": {"tokenizer": "standard", "filter": ["s"]}}}}, "mappings": {"properties": {"t": {"type": "text", "analyzer": "standard", "search_analyzer": "a"}}}})
+      for number in range(60)],
+]
+FIELDS_MANY = {"settings": {"number_of_shards": 1}, "mappings": {"properties": {f"f{number}": {"type": "text", "fields": {"k": {"type": "keyword"}}} for number in range(480)}}}
+NESTED_MANY = {"settings": {"number_of_shards": 1, "index.mapping.nested_fields.limit": 1_000, "index.mapping.total_fields.limit": 10_000},
+               "mappings": {"properties": {f"n{number}": {"type": "nested", "properties": {f"f{member}": {"type": "keyword"} for member in range(8)}} for number in range(900)}}}
+
+
 CASES = [
+    several("indices_of_a_synonym_set", INDICES_OF_A_SET, OK + BAD, cleanup=[("DELETE", "/synonymous-*"), ("DELETE", "/_synonyms/large")], seconds=120),
+    several("indices_of_many_fields", [("PUT", f"/fields-{number}", FIELDS_MANY) for number in range(120)], OK + BAD, cleanup=[("DELETE", "/fields-*")], seconds=120),
+    several("indices_of_many_nested", [step for number in range(20) for step in (
+        ("PUT", f"/nested-{number}", NESTED_MANY), ("POST", f"/nested-{number}/_doc", lambda: {f"n{member}": {"f7": "x"} for member in range(900)}))],
+        OK + BAD, cleanup=[("DELETE", "/nested-*")], seconds=120),
+    several("nested_refused", [
+        ("PUT", "/refused", lambda: {"settings": {"number_of_shards": 1, "index.mapping.depth.limit": 60, "index.mapping.total_fields.limit": 10_000}, "mappings": nested_fields(5_000, 45)}),
+        *[("POST", "/refused/_doc", lambda: {**nested_document(45), "f1": "x" * 40_000}) for _ in range(200)]],
+        OK + BAD, cleanup=[("DELETE", "/refused")], seconds=120),
     hoard("scrolls", 700, "POST", "/h/_search?scroll=5m&size=1", {"sort": ["k"]}, EVERYTHING),
     hoard("scrolls_with_aggs", 100, "POST", "/h/_search?scroll=5m&size=1", {"aggs": {"a": {"terms": {"field": "k", "size": 10_000}}}}, EVERYTHING),
     hoard("scrolls_of_large_queries", 100, "POST", "/h/_search?scroll=5m&size=1", lambda: {"query": {"terms": {"k": [f"key{n}" for n in range(20_000)]}}}, EVERYTHING),
