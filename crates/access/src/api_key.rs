@@ -3,7 +3,7 @@
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
-use crate::descriptor::check_metadata;
+use crate::descriptor::{check_metadata, check_size};
 use crate::{AuthenticationType, Identity, Realm, Result, RoleDescriptor};
 
 const NAME_LENGTH_MAX: usize = 256;
@@ -83,7 +83,17 @@ pub(crate) fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
     let object = value.as_object().filter(|roles| roles.len() <= ROLES_MAX).ok_or_else(|| {
         RequestError::parsing(format!("[role_descriptors] must be an object of at most [{ROLES_MAX}] roles"))
     })?;
-    object.iter().map(|(name, body)| Ok((name.clone(), RoleDescriptor::parse(name, body)?))).collect()
+    let parsed = object.iter().map(|(name, body)| Ok((name.clone(), RoleDescriptor::parse(name, body)?)));
+    let roles = parsed.collect::<Result<Vec<_>>>()?;
+    check_size(&roles.iter().map(|(_, role)| role).collect::<Vec<_>>())?;
+    Ok(roles)
+}
+
+/// Reads roles that were accepted earlier. They may be more than a request may give: the owner of a key has any
+/// number of them.
+fn restored_roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
+    let roles = value.as_object().into_iter().flatten();
+    roles.map(|(name, body)| Ok((name.clone(), RoleDescriptor::restore(name, body)?))).collect()
 }
 
 /// A key, with the digest of its secret.
@@ -229,8 +239,8 @@ impl ApiKey {
                 .map(str::to_owned)
                 .collect(),
             metadata: object("metadata"),
-            roles: roles(&value["roles"])?,
-            limited_by: roles(&value["limited_by"])?,
+            roles: restored_roles(&value["roles"])?,
+            limited_by: restored_roles(&value["limited_by"])?,
             digest: text("digest").unwrap_or_default(),
         })
     }

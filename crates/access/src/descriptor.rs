@@ -12,6 +12,12 @@ use crate::{Result, cluster, index};
 /// Maximum number of names, privileges or patterns per list.
 const LIST_MAX: usize = 1_000;
 /// Maximum length in bytes of a query that limits documents.
+/// Maximum number of names and patterns of names in a role, or in all roles of an API key, and of regular
+/// expressions among them, which take much more memory than others.
+const NAMES_MAX: usize = 10_000;
+const REGEXES_MAX: usize = 100;
+/// Maximum number of problems of a role that its refusal lists.
+const PROBLEMS_MAX: usize = 100;
 const QUERY_BYTES_MAX: usize = 64 << 10;
 
 /// The fields that a role may see.
@@ -52,6 +58,7 @@ impl FieldRule {
         };
         let except = object.get("except").map(|list| texts("except", list)).transpose()?.unwrap_or_default();
         for excepted in &except {
+            limber_work::check()?;
             if !grant.iter().any(|granted| covers(granted, excepted)) {
                 return Err(RequestError::illegal_argument(format!(
                     "Exceptions for field permissions must be a subset of the granted fields but [{}] is not a subset of [{}]",
@@ -111,6 +118,17 @@ impl RoleDescriptor {
     /// An unknown member or one of another type, an unknown privilege, or a pattern or query that does not
     /// parse.
     pub fn parse(name: &str, body: &Value) -> Result<RoleDescriptor> {
+        let role = RoleDescriptor::restore(name, body)?;
+        role.check()?;
+        check_size(&[&role])?;
+        Ok(role)
+    }
+
+    /// Reads a role that was accepted earlier.
+    ///
+    /// # Errors
+    /// As for [`RoleDescriptor::parse`], without the limits and checks of privileges and patterns.
+    pub(crate) fn restore(name: &str, body: &Value) -> Result<RoleDescriptor> {
         let Some(object) = body.as_object() else {
             return Err(RequestError::parsing(format!(
                 "failed to parse role [{name}]. expected an object but found [{body}] instead"
@@ -137,35 +155,43 @@ impl RoleDescriptor {
                 }
             }
         }
-        role.check()?;
         Ok(role)
     }
 
     fn check(&self) -> Result<()> {
         let mut problems = Vec::new();
-        for privilege in &self.cluster {
-            if cluster::named(privilege).is_none() && !cluster::is_cluster_action(privilege) {
-                let known: Vec<&str> = cluster::CLUSTER_PRIVILEGES.iter().map(|known| known.name).collect();
-                problems.push(format!(
+        let unknown = self.cluster.iter().filter(|privilege| {
+            cluster::named(privilege).is_none() && !cluster::is_cluster_action(privilege)
+        });
+        for privilege in unknown.take(PROBLEMS_MAX) {
+            let known: Vec<&str> = cluster::CLUSTER_PRIVILEGES.iter().map(|known| known.name).collect();
+            problems.push(format!(
                     "unknown cluster privilege [{privilege}]. a privilege must be either one of the predefined cluster privilege names [{}] or a pattern over one of the available cluster actions",
                     known.join(",")
                 ));
-            }
         }
-        for privilege in self.indices.iter().flat_map(|entry| &entry.privileges) {
-            if index::named(privilege).is_none() && !is_index_action(privilege) {
-                let known: Vec<&str> = index::INDEX_PRIVILEGES.iter().map(|known| known.name).collect();
-                problems.push(format!(
+        let privileges = self.indices.iter().flat_map(|entry| &entry.privileges);
+        let unknown =
+            privileges.filter(|privilege| index::named(privilege).is_none() && !is_index_action(privilege));
+        for privilege in unknown.take(PROBLEMS_MAX) {
+            let known: Vec<&str> = index::INDEX_PRIVILEGES.iter().map(|known| known.name).collect();
+            problems.push(format!(
                     "unknown index privilege [{privilege}]. a privilege must be either one of the predefined fixed indices privileges [{}] or a pattern over one of the available index actions",
                     known.join(",")
                 ));
-            }
         }
         if !problems.is_empty() {
             return Err(RequestError::validation(problems));
         }
-        let names = self.indices.iter().flat_map(|entry| &entry.names).chain(&self.run_as);
-        names.map(|name| NamePattern::parse(name)).try_for_each(|parsed| parsed.map(drop))
+        self.names().try_for_each(|name| {
+            limber_work::check()?;
+            NamePattern::parse(name).map(drop)
+        })
+    }
+
+    /// Returns all names and patterns of indices and users.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.indices.iter().flat_map(|entry| &entry.names).chain(&self.run_as)
     }
 
     /// Returns the role as it is shown and stored; [`RoleDescriptor::parse`] reads it back.
@@ -188,6 +214,28 @@ impl RoleDescriptor {
     pub fn limits_documents(&self) -> bool {
         self.indices.iter().any(|entry| entry.query.is_some() || entry.fields.is_some())
     }
+}
+
+/// Checks the number of names in roles that one user or API key has.
+///
+/// # Errors
+/// There are more names or regular expressions than allowed.
+pub(crate) fn check_size(roles: &[&RoleDescriptor]) -> Result<()> {
+    let names = || roles.iter().flat_map(|role| role.names());
+    let entries: usize = roles.iter().map(|role| role.indices.len()).sum();
+    let regexes = names().filter(|name| NamePattern::is_regex(name)).count();
+    for (count, max, what) in [
+        (entries, LIST_MAX, "entries of [indices]"),
+        (names().count(), NAMES_MAX, "names"),
+        (regexes, REGEXES_MAX, "regular expressions"),
+    ] {
+        if count > max {
+            return Err(RequestError::illegal_argument(format!(
+                "a role, or all roles of an API key, may have at most [{max}] {what} but there are [{count}]"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn is_index_action(text: &str) -> bool {
@@ -352,6 +400,23 @@ mod tests {
         let shown = role.to_json();
         assert_eq!(shown["indices"][0]["query"], "{\"term\":{\"x\":1}}");
         assert_eq!(RoleDescriptor::parse("r", &shown).expect("valid"), role);
+    }
+
+    #[test]
+    fn roles_are_limited_when_they_are_put_and_not_when_they_are_read_back() {
+        let regexes = |count: usize| (0..count).map(|number| format!("/a{number}/")).collect::<Vec<_>>();
+        let role = |names: &[String]| json!({"indices": [{"names": names, "privileges": ["read"]}]});
+        assert!(RoleDescriptor::parse("r", &role(&regexes(REGEXES_MAX))).is_ok());
+        let many = role(&regexes(REGEXES_MAX + 1));
+        let error = RoleDescriptor::parse("r", &many).expect_err("refused");
+        assert!(error.reason.contains("at most [100] regular expressions but there are [101]"), "{error}");
+        assert!(RoleDescriptor::restore("r", &many).is_ok());
+        let half = RoleDescriptor::parse("r", &role(&regexes(REGEXES_MAX / 2 + 1))).expect("valid");
+        assert!(check_size(&[&half]).is_ok() && check_size(&[&half, &half]).is_err());
+        let unknown: Vec<String> = (0..1_000).map(|number| format!("p{number}")).collect();
+        let body = json!({"indices": vec![json!({"names": ["a"], "privileges": unknown}); 1_000]});
+        let error = RoleDescriptor::parse("r", &body).expect_err("refused");
+        assert!(error.reason.len() < 1 << 20, "{}", error.reason.len());
     }
 
     #[test]

@@ -78,6 +78,17 @@ impl Identity {
         }
     }
 
+    /// Estimates the heap bytes of what clients have stored about the user.
+    pub fn memory_bytes(&self) -> usize {
+        const TREE_FACTOR: usize = 4;
+        let roles: usize = self.roles.iter().map(|role| role.len() + size_of::<String>()).sum();
+        let texts = self.username.len() + self.full_name.as_ref().map_or(0, String::len);
+        let metadata: usize =
+            self.metadata.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
+        let run_by = self.run_by.as_ref().map_or(0, |identity| identity.memory_bytes());
+        roles + texts + metadata * TREE_FACTOR + run_by
+    }
+
     /// Whether this is an API key, which may be allowed less than its owner.
     pub fn is_api_key(&self) -> bool {
         matches!(self.authentication, AuthenticationType::ApiKey { .. })

@@ -2,13 +2,20 @@
 //!
 //! Source: `Automatons#pattern`.
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Weak};
+
 use limber_mapping::RequestError;
+use parking_lot::Mutex;
 use regex::{Regex, RegexBuilder};
 
 use crate::Result;
 
-/// Maximum size in bytes of a compiled regular expression; names are short.
-const REGEX_BYTES_MAX: usize = 256 << 10;
+/// Sizes in bytes that a compiled regular expression may have: it counts as the first that suffices. Names are
+/// short, so one that needs more than the last is refused.
+const REGEX_BYTES: [usize; 4] = [8 << 10, 32 << 10, 128 << 10, 256 << 10];
+/// Bytes that a regular expression keeps of its last matches.
+const REGEX_CACHE_BYTES: usize = 64 << 10;
 /// Operators of Lucene's regular expressions that have another meaning here, or none.
 const LUCENE_ONLY: [char; 6] = ['~', '&', '@', '<', '>', '#'];
 
@@ -22,9 +29,48 @@ pub enum NamePattern {
     /// `*` matches any characters and `?` one character; a backslash escapes the next character.
     Wildcard(String),
     /// `/.../`: names that the whole expression matches.
-    Regex(Regex),
+    Regex(Arc<SizedRegex>),
     /// `/~(...)/`, Lucene's complement: names that the expression does not match.
-    Not(Regex),
+    Not(Arc<SizedRegex>),
+}
+
+/// A regular expression, which all roles that contain it share.
+#[derive(Debug)]
+pub struct SizedRegex {
+    regex: Regex,
+    bytes: usize,
+}
+
+/// The expressions in use, by their text.
+static SHARED: LazyLock<Mutex<HashMap<String, Weak<SizedRegex>>>> = LazyLock::new(Mutex::default);
+/// At this many expressions those that are not used any more are dropped.
+const SWEPT_FROM: usize = 256;
+
+impl SizedRegex {
+    /// Compiles an expression that must match whole names, or returns the shared one.
+    fn shared(expression: &str) -> std::result::Result<Arc<SizedRegex>, regex::Error> {
+        if let Some(known) = SHARED.lock().get(expression).and_then(Weak::upgrade) {
+            return Ok(known);
+        }
+        let whole = format!("^(?:{expression})$");
+        let build = |bytes: usize| {
+            let built = RegexBuilder::new(&whole).size_limit(bytes).dfa_size_limit(REGEX_CACHE_BYTES).build();
+            built.map(|regex| Arc::new(SizedRegex { regex, bytes: bytes + REGEX_CACHE_BYTES }))
+        };
+        let mut built = build(REGEX_BYTES[0]);
+        for bytes in &REGEX_BYTES[1..] {
+            if matches!(built, Err(regex::Error::CompiledTooBig(_))) {
+                built = build(*bytes);
+            }
+        }
+        let built = built?;
+        let mut shared = SHARED.lock();
+        if shared.len() >= SWEPT_FROM {
+            shared.retain(|_, known| known.strong_count() > 0);
+        }
+        shared.insert(expression.to_owned(), Arc::downgrade(&built));
+        Ok(built)
+    }
 }
 
 impl NamePattern {
@@ -58,11 +104,23 @@ impl NamePattern {
         if let Some(operator) = LUCENE_ONLY.iter().find(|operator| inner.contains(**operator)) {
             return Err(bad(format!("the operator [{operator}] is not supported")));
         }
-        RegexBuilder::new(&format!("^(?:{inner})$"))
-            .size_limit(REGEX_BYTES_MAX)
-            .build()
-            .map(wrap)
-            .map_err(|error| bad(error.to_string()))
+        SizedRegex::shared(inner).map(wrap).map_err(|error| bad(error.to_string()))
+    }
+
+    /// Estimates the heap bytes; of a regular expression, this pattern's share.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        match self {
+            NamePattern::Everything => 0,
+            NamePattern::Exact(text) | NamePattern::Wildcard(text) => text.len(),
+            NamePattern::Regex(shared) | NamePattern::Not(shared) => {
+                shared.bytes / Arc::strong_count(shared).max(1)
+            }
+        }
+    }
+
+    /// Whether a pattern is written as a regular expression, which takes more memory than others.
+    pub(crate) fn is_regex(text: &str) -> bool {
+        text.starts_with('/')
     }
 
     /// Whether `name` is in the set.
@@ -71,8 +129,8 @@ impl NamePattern {
             NamePattern::Everything => true,
             NamePattern::Exact(exact) => exact == name,
             NamePattern::Wildcard(pattern) => wildcard_matches(pattern, name),
-            NamePattern::Regex(regex) => regex.is_match(name),
-            NamePattern::Not(regex) => !regex.is_match(name),
+            NamePattern::Regex(shared) => shared.regex.is_match(name),
+            NamePattern::Not(shared) => !shared.regex.is_match(name),
         }
     }
 }
@@ -143,6 +201,18 @@ mod tests {
         for broken in ["/a", "/a(/", "/a&b/", "/~a/", "/(a{1000}){1000}/"] {
             assert!(NamePattern::parse(broken).is_err(), "{broken}");
         }
+    }
+
+    #[test]
+    fn equal_expressions_are_compiled_once_and_counted_by_their_size() {
+        let parse = |text: &str| NamePattern::parse(text).expect("valid");
+        let (small, large) = (parse("/shared-[0-9]+/"), parse("/shared-(a{40}){20}/"));
+        assert!(small.memory_bytes() < large.memory_bytes());
+        let alone = small.memory_bytes();
+        let again = parse("/shared-[0-9]+/");
+        assert_eq!((small.memory_bytes(), again.memory_bytes()), (alone / 2, alone / 2));
+        drop(again);
+        assert_eq!(small.memory_bytes(), alone);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The visible part of an index: "which documents, and which of their fields?"
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::descriptor::FieldRule;
@@ -8,19 +10,19 @@ use crate::descriptor::FieldRule;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
     /// A field is visible if one of these rules allows it; `None` means all fields.
-    pub fields: Option<Vec<FieldRule>>,
+    pub fields: Option<Vec<Arc<FieldRule>>>,
     /// A document is visible if it matches one of these queries; `None` means all documents.
-    pub documents: Option<Vec<Value>>,
+    pub documents: Option<Vec<Arc<Value>>>,
 }
 
 impl Part {
     /// Adds what `other` makes visible.
     pub(crate) fn or(&mut self, other: &Part) {
-        fn either<T: Clone + PartialEq>(own: &mut Option<Vec<T>>, other: &Option<Vec<T>>) {
+        fn either<T: PartialEq>(own: &mut Option<Vec<Arc<T>>>, other: &Option<Vec<Arc<T>>>) {
             match (own.as_mut(), other) {
                 (Some(list), Some(more)) => {
                     for one in more {
-                        if !list.contains(one) {
+                        if !list.iter().any(|known| Arc::ptr_eq(known, one) || known == one) {
                             list.push(one.clone());
                         }
                     }
@@ -44,6 +46,16 @@ impl Reach {
         Reach { parts }
     }
 
+    /// Returns the heap bytes, without the rules and queries, which belong to the roles.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let of_part = |part: &Part| {
+            let references =
+                part.fields.as_ref().map_or(0, Vec::len) + part.documents.as_ref().map_or(0, Vec::len);
+            size_of::<Part>() + references * size_of::<usize>()
+        };
+        self.parts.iter().map(of_part).sum()
+    }
+
     /// Adds what the same roles make visible through another name of the index (an alias, a data stream).
     pub(crate) fn or(&mut self, other: &Reach) {
         for (own, other) in self.parts.iter_mut().zip(&other.parts) {
@@ -65,9 +77,9 @@ impl Reach {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// A field is visible if one rule of each list allows it.
-    pub fields: Vec<Vec<FieldRule>>,
+    pub fields: Vec<Vec<Arc<FieldRule>>>,
     /// A document is visible if it matches one query of each list.
-    pub documents: Vec<Vec<Value>>,
+    pub documents: Vec<Vec<Arc<Value>>>,
 }
 
 impl Limits {
@@ -81,7 +93,10 @@ impl Limits {
         if self.documents.is_empty() {
             return None;
         }
-        let any = |queries: &Vec<Value>| serde_json::json!({"bool": {"should": queries, "minimum_should_match": 1}});
+        let any = |queries: &Vec<Arc<Value>>| {
+            let queries: Vec<&Value> = queries.iter().map(|query| &**query).collect();
+            serde_json::json!({"bool": {"should": queries, "minimum_should_match": 1}})
+        };
         let all: Vec<Value> = self.documents.iter().map(any).collect();
         Some(serde_json::json!({"bool": {"filter": all}}))
     }

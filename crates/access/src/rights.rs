@@ -1,6 +1,8 @@
 //! Compiled roles: "is this action allowed on this name, and which part of it is visible?"
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -13,8 +15,18 @@ use crate::query_template::QueryTemplate;
 use crate::reach::{Part, Reach};
 use crate::{Identity, Result, denial};
 
-/// Maximum number of cached decisions; when it is exceeded, all are dropped.
+/// Maximum number of cached decisions, and of their bytes; when one is exceeded, all are dropped.
 const REMEMBERED_MAX: usize = 4_096;
+const REMEMBERED_BYTES_MAX: usize = 256 << 10;
+/// Maximum size of the cached decisions of all identities; beyond it no more are cached.
+const ALL_REMEMBERED_BYTES_MAX: usize = 4 << 20;
+static ALL_REMEMBERED_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of a cached decision besides its name and what is visible.
+const DECISION_BYTES: usize = 96;
+/// Bytes of a string besides its characters, of a member of a list and of a JSON value, estimated.
+const TEXT_BYTES: usize = 40;
+/// Bytes of a JSON tree for each byte of its text.
+const TREE_FACTOR: usize = 4;
 
 #[derive(Debug)]
 enum ClusterGrant {
@@ -33,8 +45,8 @@ enum IndexGrant {
 struct Group {
     names: Vec<NamePattern>,
     privileges: Vec<IndexGrant>,
-    fields: Option<FieldRule>,
-    query: Option<Value>,
+    fields: Option<Arc<FieldRule>>,
+    query: Option<Arc<Value>>,
     allows_restricted: bool,
 }
 
@@ -52,10 +64,19 @@ impl Group {
                     None => IndexGrant::Pattern(name.clone()),
                 })
                 .collect(),
-            fields: entry.fields.clone(),
-            query,
+            fields: entry.fields.clone().map(Arc::new),
+            query: query.map(Arc::new),
             allows_restricted: entry.allow_restricted_indices,
         })
+    }
+
+    /// Estimates the heap bytes.
+    fn memory_bytes(&self) -> usize {
+        let texts = |list: &[String]| list.iter().map(|text| text.len() + TEXT_BYTES).sum::<usize>();
+        let names: usize = self.names.iter().map(|name| name.memory_bytes() + TEXT_BYTES).sum();
+        let fields = self.fields.as_ref().map_or(0, |rule| texts(&rule.grant) + texts(&rule.except));
+        let query = self.query.as_ref().map_or(0, |query| query.to_string().len() * TREE_FACTOR);
+        size_of::<Group>() + names + self.privileges.len() * TEXT_BYTES + fields + query
     }
 
     fn allows(&self, action: &str) -> bool {
@@ -109,6 +130,16 @@ impl Role {
             role.applications.extend(descriptor.applications.iter().cloned());
         }
         Ok(role)
+    }
+
+    /// Estimates the heap bytes.
+    fn memory_bytes(&self) -> usize {
+        let groups: usize = self.groups.iter().map(Group::memory_bytes).sum();
+        let run_as: usize = self.run_as.iter().map(|name| name.memory_bytes() + TEXT_BYTES).sum();
+        let applications: usize =
+            self.applications.iter().map(|entry| entry.to_string().len() * TREE_FACTOR).sum();
+        let names: usize = self.names.iter().map(|name| name.len() + TEXT_BYTES).sum();
+        groups + run_as + applications + names + self.cluster.len() * TEXT_BYTES
     }
 
     fn allows_cluster(&self, action: &str) -> bool {
@@ -212,7 +243,41 @@ impl Role {
 #[derive(Debug)]
 pub struct Rights {
     roles: Vec<Role>,
-    remembered: Mutex<HashMap<&'static str, HashMap<String, Option<Reach>>>>,
+    remembered: Mutex<Remembered>,
+}
+
+/// Decisions by action and name.
+#[derive(Debug, Default)]
+struct Remembered {
+    decisions: HashMap<&'static str, HashMap<String, Option<Reach>>>,
+    count: usize,
+    bytes: usize,
+}
+
+impl Remembered {
+    fn get(&self, action: &str, name: &str) -> Option<&Option<Reach>> {
+        self.decisions.get(action)?.get(name)
+    }
+
+    fn add(&mut self, action: &'static str, name: &str, reach: Option<Reach>) {
+        let bytes = DECISION_BYTES + name.len() + reach.as_ref().map_or(0, Reach::memory_bytes);
+        if self.count >= REMEMBERED_MAX || self.bytes + bytes > REMEMBERED_BYTES_MAX {
+            *self = Remembered::default();
+        }
+        if ALL_REMEMBERED_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes > ALL_REMEMBERED_BYTES_MAX {
+            ALL_REMEMBERED_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+            return;
+        }
+        self.count += 1;
+        self.bytes += bytes;
+        self.decisions.entry(action).or_default().insert(name.to_owned(), reach);
+    }
+}
+
+impl Drop for Remembered {
+    fn drop(&mut self) {
+        ALL_REMEMBERED_BYTES.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 /// Whether a cluster action is allowed, and on which API keys.
@@ -230,6 +295,12 @@ impl Rights {
     /// Creates the rights from at least one role; each of them must allow a request.
     pub fn new(roles: Vec<Role>) -> Rights {
         Rights { roles, remembered: Mutex::default() }
+    }
+
+    /// Estimates the heap bytes, without the cached decisions, whose size is limited for all identities
+    /// together.
+    pub fn memory_bytes(&self) -> usize {
+        self.roles.iter().map(Role::memory_bytes).sum()
     }
 
     /// Returns the names of the roles, sorted.
@@ -261,15 +332,12 @@ impl Rights {
     /// action is not allowed on it.
     pub fn reach(&self, action: &'static str, name: &str) -> Option<Reach> {
         let mut remembered = self.remembered.lock();
-        if let Some(known) = remembered.get(action).and_then(|names| names.get(name)) {
+        if let Some(known) = remembered.get(action, name) {
             return known.clone();
         }
         let parts: Option<Vec<Part>> = self.roles.iter().map(|role| role.reach(action, name)).collect();
         let reach = parts.map(Reach::of);
-        if remembered.values().map(HashMap::len).sum::<usize>() >= REMEMBERED_MAX {
-            remembered.clear();
-        }
-        remembered.entry(action).or_default().insert(name.to_owned(), reach.clone());
+        remembered.add(action, name, reach.clone());
         reach
     }
 
@@ -307,5 +375,30 @@ impl Rights {
     /// Whether a privilege of an application is granted on a resource (`_has_privileges`).
     pub fn has_application_privilege(&self, application: &str, privilege: &str, resource: &str) -> bool {
         self.roles.iter().all(|role| role.has_application_privilege(application, privilege, resource))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Decisions about many names, each with many rules, take bounded memory and stay right.
+    #[test]
+    fn remembered_decisions_are_few_bytes() {
+        let entry = |number: usize| {
+            let grant = [format!("f{number}.*")];
+            serde_json::json!({"names": ["a*"], "privileges": ["read"], "field_security": {"grant": grant}})
+        };
+        let body = serde_json::json!({"indices": (0..500).map(entry).collect::<Vec<_>>()});
+        let role = RoleDescriptor::parse("r", &body).expect("valid");
+        let user = crate::ServiceAccount::find("elastic", "kibana").expect("known").identity("t");
+        let rights = Rights::new(vec![Role::compile(&[("r".to_owned(), role)], &user).expect("valid")]);
+        for number in 0..5_000 {
+            let reach = rights.reach("indices:data/read/search", &format!("a{number}")).expect("allowed");
+            assert_eq!(reach.limits().expect("limited").fields[0].len(), 500);
+            assert!(rights.reach("indices:data/read/search", &format!("b{number}")).is_none());
+        }
+        let remembered = rights.remembered.lock();
+        assert!(remembered.count > 0 && remembered.bytes <= REMEMBERED_BYTES_MAX);
     }
 }

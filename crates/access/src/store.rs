@@ -176,7 +176,7 @@ impl Store {
         Ok(Store {
             version: value["version"].as_u64().unwrap_or(0),
             users: members(&value["users"], |_, body| Ok(User::from_json(body)))?,
-            roles: members(&value["roles"], RoleDescriptor::parse)?,
+            roles: members(&value["roles"], RoleDescriptor::restore)?,
             role_mappings: members(&value["role_mappings"], RoleMapping::parse)?,
             api_keys: members(&value["api_keys"], |_, body| ApiKey::from_json(body))?,
             service_tokens: members(&value["service_tokens"], |_, body| {

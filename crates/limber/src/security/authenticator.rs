@@ -19,8 +19,10 @@ use tokio::sync::Semaphore;
 use super::credentials::Credentials;
 use super::settings::Anonymous;
 
-/// Maximum number of remembered credentials. Beyond it all are forgotten.
+/// Maximum number of remembered credentials, and their part of `memory.limit`. Beyond one of them all are
+/// forgotten.
 const REMEMBERED_MAX: usize = 10_000;
+const REMEMBERED_SHARE: u64 = 32;
 /// Maximum number of requests that wait for the verification of a password; more are rejected.
 const WAITING_MAX: usize = 128;
 /// Memory that the verification of a password uses.
@@ -47,11 +49,46 @@ struct Remembered {
 pub(super) struct Authenticator {
     anonymous: Option<Anonymous>,
     key: SecretKey,
-    remembered: Mutex<HashMap<[u8; 32], Remembered>>,
+    remembered: Mutex<Bounded<[u8; 32], Remembered>>,
     /// Privileges of impersonated users and of the anonymous user.
-    others: Mutex<HashMap<String, (u64, Known)>>,
+    others: Mutex<Bounded<String, (u64, Known)>>,
     verifying: Semaphore,
     waiting: AtomicUsize,
+}
+
+/// A map that forgets everything when it has become too large.
+struct Bounded<K, V> {
+    entries: HashMap<K, (V, u64)>,
+    bytes: u64,
+}
+
+impl<K, V> Default for Bounded<K, V> {
+    fn default() -> Bounded<K, V> {
+        Bounded { entries: HashMap::new(), bytes: 0 }
+    }
+}
+
+impl<K: Eq + std::hash::Hash, V> Bounded<K, V> {
+    fn get<Q: Eq + std::hash::Hash + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.entries.get(key).map(|(value, _)| value)
+    }
+
+    /// Adds or replaces an entry, whose user takes some memory of the node.
+    fn add(&mut self, key: K, value: V, known: &Known, node: &Node) {
+        let bytes = (known.rights.memory_bytes() + known.identity.memory_bytes()) as u64;
+        if let Some((_, before)) = self.entries.remove(&key) {
+            self.bytes -= before;
+        }
+        let is_full = self.bytes + bytes > node.ledger().limit_bytes / REMEMBERED_SHARE;
+        if self.entries.len() >= REMEMBERED_MAX || is_full {
+            *self = Bounded::default();
+        }
+        self.bytes += bytes;
+        self.entries.insert(key, (value, bytes));
+    }
 }
 
 /// Why a request is not authenticated.
@@ -89,7 +126,7 @@ impl Authenticator {
     pub(super) async fn identify(&self, node: &Node, header: Option<&str>) -> Result<Known, Refusal> {
         let store = node.security();
         let Some(header) = header else {
-            return self.anonymous(&store)?.ok_or(Refusal::Missing);
+            return self.anonymous(node, &store)?.ok_or(Refusal::Missing);
         };
         let place = self.key.digest(header.as_bytes());
         let remembered = self.remembered.lock().get(&place).cloned();
@@ -113,11 +150,7 @@ impl Authenticator {
             }
         };
         let known = fresh.known.clone();
-        let mut remembered = self.remembered.lock();
-        if remembered.len() >= REMEMBERED_MAX {
-            remembered.clear();
-        }
-        remembered.insert(place, fresh);
+        self.remembered.lock().add(place, fresh, &known, node);
         Ok(known)
     }
 
@@ -179,7 +212,7 @@ impl Authenticator {
         Ok(outcome)
     }
 
-    fn anonymous(&self, store: &Store) -> Result<Option<Known>, Refusal> {
+    fn anonymous(&self, node: &Node, store: &Store) -> Result<Option<Known>, Refusal> {
         let Some(anonymous) = &self.anonymous else { return Ok(None) };
         let identity = || Identity {
             username: anonymous.username.clone(),
@@ -191,12 +224,13 @@ impl Authenticator {
             authentication: limber_access::AuthenticationType::Anonymous,
             run_by: None,
         };
-        Ok(Some(self.other("anonymous".into(), store, identity)?))
+        Ok(Some(self.other("anonymous".into(), node, store, identity)?))
     }
 
     /// Returns the user `name` whom `by` impersonates. `None` if that user does not exist or is disabled.
     pub(super) fn acting_as(
         &self,
+        node: &Node,
         store: &Store,
         by: &Known,
         name: &str,
@@ -204,12 +238,13 @@ impl Authenticator {
         let Some((user, realm)) = store.user(name).filter(|(user, _)| user.enabled) else { return Ok(None) };
         let identity =
             || Identity { run_by: Some(Box::new((*by.identity).clone())), ..user.identity(name, realm) };
-        self.other(format!("{}\n{name}", by.identity.owner()), store, identity).map(Some)
+        self.other(format!("{}\n{name}", by.identity.owner()), node, store, identity).map(Some)
     }
 
     fn other(
         &self,
         place: String,
+        node: &Node,
         store: &Store,
         identity: impl FnOnce() -> Identity,
     ) -> Result<Known, RequestError> {
@@ -222,10 +257,7 @@ impl Authenticator {
         let identity = Arc::new(identity());
         let rights = Arc::new(store.rights_of(&identity)?);
         let known = Known { identity, rights };
-        if others.len() >= REMEMBERED_MAX {
-            others.clear();
-        }
-        others.insert(place, (store.version, known.clone()));
+        others.add(place, (store.version, known.clone()), &known, node);
         Ok(known)
     }
 }

@@ -108,7 +108,8 @@ impl Guard {
         if let Some(name) = caller.run_as.filter(|name| !name.is_empty()) {
             let store = node.security();
             let allowed = known.rights.check_run_as(&known.identity, action, &name);
-            let other = allowed.clone().and_then(|()| self.authenticator.acting_as(&store, &known, &name));
+            let acting = || self.authenticator.acting_as(node, &store, &known, &name);
+            let other = allowed.clone().and_then(|()| acting());
             match other {
                 Ok(Some(other)) => {
                     self.note("run_as_granted", head, Some(&other), Some(action));

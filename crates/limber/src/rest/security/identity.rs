@@ -91,13 +91,12 @@ pub(super) fn has_privileges(_: &App, request: &Request) -> Result<Response> {
         )));
     }
     let rights = &access.rights;
-    let cluster: Map<String, Value> = texts(&body["cluster"])?
-        .into_iter()
-        .map(|privilege| {
-            let has = rights.has_cluster_privilege(&privilege);
-            (privilege, has.into())
-        })
-        .collect();
+    let mut cluster = Map::new();
+    for privilege in texts(&body["cluster"])? {
+        limber_work::check()?;
+        let has = rights.has_cluster_privilege(&privilege);
+        cluster.insert(privilege, has.into());
+    }
     let index = index_checks(rights, &body["index"])?;
     let application = application_checks(rights, &body["application"])?;
     if cluster.is_empty() && index.is_empty() && application.is_empty() {
