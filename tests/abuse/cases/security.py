@@ -1,6 +1,7 @@
 """Users, roles, keys and rights: names and rules that a client makes up, passwords that cost memory to check, keys hoarded. Everybody is a superuser here."""
 
 import base64
+import json
 
 from case import OK, REFUSED, Case, acts, several
 
@@ -41,6 +42,22 @@ def hoard(name, count, method, path, body):
     return acts(name, act, OK + BAD, seconds=120)
 
 
+def key_used(name, count, descriptors, paths):
+    """Makes keys with these role descriptors and sends requests with each of them."""
+
+    def act(server):
+        for n in range(count):
+            status, answer = server.send("POST", "/_security/api_key", {"name": f"k{n}", "role_descriptors": descriptors(n)})
+            yield status, answer[:200]
+            if status == 200:
+                encoded = json.loads(answer)["encoded"]
+                for path in paths:
+                    status, answer = server.send("GET", path, None, {"Authorization": f"ApiKey {encoded}"})
+                    yield status, answer[:200]
+
+    return acts(f"key_{name}", act, OK + BAD, seconds=120, cleanup=[("DELETE", "/_security/api_key")])
+
+
 PATTERNS = {"stars": "*a" * 5_000 + "*", "regex": "/((a{1,30}){1,30}){1,30}/", "regex_exponential": "/(a|b)*a(a|b){25}/", "regex_long": "/" + "(" * 100_000 + "a" + ")" * 100_000 + "/", "regex_stars": "/a" + "*" * 100_000 + "/", "long": "x" * 1_000_000,
             "complement": "/~(.*a.{1,12})/", "empty": "", "slash": "/", "nul": "a\0b", "unclosed": "/(a/", "many": "a,b,c" * 50_000}
 
@@ -49,6 +66,15 @@ CASES = [
     *[several(f"role_used_{name}", [("PUT", "/_security/role/used", grants([pattern])), ("PUT", "/_security/user/used", {"password": "secret-of-used", "roles": ["used"]}),
         ("GET", "/_security/user/used"), ("POST", "/_security/user/_has_privileges", {"index": [{"names": ["a" * 200], "privileges": ["read"]}]})], OK + BAD, seconds=30,
         cleanup=[("DELETE", "/_security/user/used"), ("DELETE", "/_security/role/used")]) for name, pattern in PATTERNS.items()],
+    role("names_regexes", lambda: grants([f"/name{n}(a{{99}}){{9}}/" for n in range(1_000)])),
+    role("groups_of_regexes", lambda: {"indices": [{"names": [f"/a{n}.{m}(b{{30}}){{30}}/" for m in range(100)], "privileges": ["read"]} for n in range(1_000)]}),
+    role("privileges_unknown_many", lambda: {"indices": [{"names": ["a"], "privileges": [f"p{n}" for n in range(1_000)]} for _ in range(1_000)]}),
+    role("fields_excepted", lambda: {"indices": [{"names": ["a"], "privileges": ["read"], "field_security": {"grant": [f"f{n}*" for n in range(1_000)], "except": [f"f{n}.a" for n in range(1_000)]}} for _ in range(30)]}),
+    key_used("of_regexes", 200, lambda n: {"r": grants([f"/k{n}.{m}(a{{40}}){{20}}/" for m in range(100)])}, ["/docs/_search", "/k1/_search"]),
+    key_used("of_fields", 3, lambda n: {"r": {"indices": [{"names": ["*"], "privileges": ["read"], "field_security": {"grant": [f"field-{n}-{m}-" + "x" * 200 for m in range(1_000)]}}]}},
+             [f"/name-{n}/_search" for n in range(1_500)]),
+    key_used("of_groups", 3, lambda n: {"r": {"indices": [{"names": ["*"], "privileges": ["read"], "field_security": {"grant": [f"field-{n}-{m}"]}} for m in range(1_000)]}},
+             [f"/name-{n}/_search" for n in range(1_000)]),
     role("names_many", lambda: grants([f"name{n}*" for n in range(200_000)])),
     role("groups_many", lambda: {"indices": [{"names": [f"name{n}*"], "privileges": ["read"]} for n in range(50_000)]}),
     role("privileges_many", {"indices": [{"names": ["a"], "privileges": ["read", "write"] * 100_000}]}),
