@@ -109,6 +109,8 @@ CASES += [
     Case("terms_enum_long", "POST", "/patterns/_terms_enum", {"field": "k", "string": "a" * 30_000, "size": 10_000}),
     Case("template_regexp", "PUT", "/matched/_doc/1", lambda: {"a" * 8_000 + str(n): n for n in range(20)}, OK + BAD, [("PUT", "/matched", {"mappings": {"dynamic_templates": [
         {f"t{n}": {"match_pattern": "regex", "match": f"(a|aa|a*)*{n}b", "mapping": {"type": "keyword"}}} for n in range(50)]}})], seconds=20),
+    Case("template_regexps_large", "PUT", "/matched/_doc/1", lambda: {f"name{n}": n for n in range(900)}, OK + BAD, [("PUT", "/matched", {"mappings": {"dynamic_templates": [
+        {f"t{n}": {"match_pattern": "regex", "match": f"x{n}((a{{30}}){{30}}){{3}}", "mapping": {"type": "keyword"}}} for n in range(200)]}})], seconds=20),
     Case("template_path_regexp", "PUT", "/matched2/_doc/1", lambda: {"a" * 60: {"b" * 60: {"c" * 500: 1}}}, OK + BAD, [("PUT", "/matched2", {"mappings": {"dynamic_templates": [
         {f"t{n}": {"path_match": "*a" * 400 + f"{n}", "mapping": {"type": "keyword"}}} for n in range(100)]}})], seconds=20),
     Case("grok_alternatives", "POST", "/_ingest/pipeline/_simulate", {"pipeline": {"processors": [{"grok": {"field": "a", "patterns": ["(" + "|".join(

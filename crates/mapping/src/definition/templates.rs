@@ -1,6 +1,12 @@
 //! `dynamic_templates`: "which mapping does a new field get by its name or type?"
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use limber_text::pattern::watched;
 use limber_text::wildcard;
+use parking_lot::Mutex;
+use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::RequestError;
@@ -24,6 +30,32 @@ pub(crate) struct Template {
     /// New fields are runtime fields.
     pub is_runtime: bool,
     mapping: Map<String, Value>,
+}
+
+/// Compiled expressions that are kept for the next field name, and the size in bytes up to which one is kept.
+/// When there are more, all are dropped.
+const KEPT_MAX: usize = 64;
+const KEPT_BYTES_MAX: usize = 64 << 10;
+static KEPT: LazyLock<Mutex<HashMap<String, Arc<Regex>>>> = LazyLock::new(Mutex::default);
+
+/// Compiles an expression that must match whole names. `None` if it is invalid or too large.
+fn compiled(pattern: &str) -> Option<Arc<Regex>> {
+    if let Some(known) = KEPT.lock().get(pattern) {
+        return Some(known.clone());
+    }
+    let whole = format!("^(?:{pattern})$");
+    match RegexBuilder::new(&whole).size_limit(KEPT_BYTES_MAX).dfa_size_limit(KEPT_BYTES_MAX).build() {
+        Ok(regex) => {
+            let regex = Arc::new(regex);
+            let mut kept = KEPT.lock();
+            if kept.len() >= KEPT_MAX {
+                kept.clear();
+            }
+            kept.insert(pattern.to_owned(), regex.clone());
+            Some(regex)
+        }
+        Err(_) => Regex::new(&whole).ok().map(Arc::new),
+    }
 }
 
 const TYPES: [&str; 8] = ["object", "string", "long", "double", "boolean", "date", "binary", "*"];
@@ -147,7 +179,8 @@ impl Template {
         }
         if self.is_regex {
             for pattern in self.matches.iter().chain(&self.unmatches) {
-                regex::Regex::new(&format!("^(?:{pattern})$")).map_err(|_| {
+                limber_work::check()?;
+                compiled(pattern).ok_or_else(|| {
                     RequestError::illegal_argument(format!(
                         "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic template [{}].",
                         self.name
@@ -167,13 +200,20 @@ impl Template {
 
     /// Whether the template matches a field with this name, path and JSON type (`string`, `long`, `double`,
     /// `boolean`, `date`, `object`).
-    pub fn fits(&self, name: &str, path: &str, json_type: &str) -> bool {
-        let by_name = |pattern: &String| {
-            if self.is_regex {
-                regex::Regex::new(&format!("^(?:{pattern})$")).is_ok_and(|regex| regex.is_match(name))
-            } else {
-                wildcard::matches(pattern, name)
-            }
+    ///
+    /// # Errors
+    /// Its regular expressions take too long, or the request must end.
+    pub fn fits(&self, name: &str, path: &str, json_type: &str) -> Result<bool, RequestError> {
+        match self.is_regex {
+            true => Ok(watched(name, || self.matches(name, path, json_type))?),
+            false => Ok(self.matches(name, path, json_type)),
+        }
+    }
+
+    fn matches(&self, name: &str, path: &str, json_type: &str) -> bool {
+        let by_name = |pattern: &String| match self.is_regex {
+            true => compiled(pattern).is_some_and(|regex| regex.is_match(name)),
+            false => wildcard::matches(pattern, name),
         };
         let by_path = |pattern: &String| wildcard::matches(pattern, path);
         let by_type = |one: &String| one == json_type || (one == "*" && json_type != "object");

@@ -21,7 +21,12 @@ impl<'a> Inference<'a> {
     ) -> Result<Option<&'a Template>, RequestError> {
         let mut templates = self.mapping.templates().iter();
         let Some(asked) = self.templates.get(path) else {
-            return Ok(templates.find(|template| template.fits(name, path, json_type)));
+            for template in templates {
+                if template.fits(name, path, json_type)? {
+                    return Ok(Some(template));
+                }
+            }
+            return Ok(None);
         };
         let found = templates.find(|template| template.name == *asked);
         found.map(Some).ok_or_else(|| {
