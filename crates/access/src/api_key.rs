@@ -3,7 +3,7 @@
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
-use crate::descriptor::{check_metadata, check_size};
+use crate::descriptor::{check_metadata, check_metadata_size, check_size};
 use crate::{AuthenticationType, Identity, Realm, Result, RoleDescriptor};
 
 const NAME_LENGTH_MAX: usize = 256;
@@ -53,6 +53,7 @@ impl ApiKeyDraft {
                         .as_object()
                         .ok_or_else(|| RequestError::parsing("[metadata] must be an object"))?;
                     check_metadata(metadata)?;
+                    check_metadata_size(metadata)?;
                     draft.metadata = Some(metadata.clone());
                 }
                 other => {

@@ -16,6 +16,9 @@ const LIST_MAX: usize = 1_000;
 /// expressions among them, which take much more memory than others.
 const NAMES_MAX: usize = 10_000;
 const REGEXES_MAX: usize = 100;
+/// Maximum size of the JSON of a role or of all roles of an API key, and of the metadata of a user or key. Each
+/// client that is authenticated takes several times this memory.
+const JSON_BYTES_MAX: usize = 1 << 20;
 /// Maximum number of problems of a role that its refusal lists.
 const PROBLEMS_MAX: usize = 100;
 const QUERY_BYTES_MAX: usize = 64 << 10;
@@ -223,11 +226,13 @@ impl RoleDescriptor {
 pub(crate) fn check_size(roles: &[&RoleDescriptor]) -> Result<()> {
     let names = || roles.iter().flat_map(|role| role.names());
     let entries: usize = roles.iter().map(|role| role.indices.len()).sum();
+    let bytes: usize = roles.iter().map(|role| role.to_json().to_string().len()).sum();
     let regexes = names().filter(|name| NamePattern::is_regex(name)).count();
     for (count, max, what) in [
         (entries, LIST_MAX, "entries of [indices]"),
         (names().count(), NAMES_MAX, "names"),
         (regexes, REGEXES_MAX, "regular expressions"),
+        (bytes, JSON_BYTES_MAX, "bytes of JSON"),
     ] {
         if count > max {
             return Err(RequestError::illegal_argument(format!(
@@ -365,6 +370,18 @@ pub(crate) fn check_metadata(metadata: &Map<String, Value>) -> Result<()> {
     match metadata.keys().find(|key| key.starts_with('_')) {
         None => Ok(()),
         Some(_) => Err(RequestError::validation(["metadata keys may not start with [_]"])),
+    }
+}
+
+/// Refuses metadata that is larger than a user or an API key may have.
+pub(crate) fn check_metadata_size(metadata: &Map<String, Value>) -> Result<()> {
+    let bytes = serde_json::to_string(metadata).map_or(0, |text| text.len());
+    match bytes <= JSON_BYTES_MAX {
+        true => Ok(()),
+        false => {
+            let reason = format!("[metadata] may have at most [{JSON_BYTES_MAX}] bytes but has [{bytes}]");
+            Err(RequestError::illegal_argument(reason))
+        }
     }
 }
 

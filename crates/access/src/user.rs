@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-use crate::descriptor::{check_metadata, texts};
+use crate::descriptor::{check_metadata, check_metadata_size, texts};
 use crate::{AuthenticationType, Identity, Realm, Result, hash_password, secret};
 
 const NAME_LENGTH_MAX: usize = 507;
@@ -78,6 +78,7 @@ impl User {
                         .cloned()
                         .ok_or_else(|| RequestError::parsing("expected field [metadata] to be an object"))?;
                     check_metadata(&user.metadata)?;
+                    check_metadata_size(&user.metadata)?;
                 }
                 "enabled" => {
                     user.enabled = value
