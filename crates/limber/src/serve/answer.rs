@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONNECTION, HeaderValue};
+use http::header::{ALLOW, CONNECTION, EXPECT, HeaderValue};
 use http::request::Parts;
 use hyper::body::{Body as _, Incoming};
 use limber_access::Access;
@@ -67,6 +67,9 @@ pub(super) async fn answer(
     let outcome = if origin == Origin::Forbidden || config.cors.is_some() && is_preflight {
         // A preflight request of a browser is never carried out.
         Ok(shape.render_allowed(if origin == Origin::Forbidden && !is_preflight { 403 } else { 200 }, &[]))
+    } else if expects_more(&parts) {
+        // As in Elasticsearch, without a body (RFC 9110, section 10.1.1).
+        Ok(shape.render_allowed(417, &[]))
     } else if let Err(error) = shape.choose_media(accept.as_deref()) {
         Err(error)
     } else if line_bytes > LINE_BYTES_MAX {
@@ -78,7 +81,6 @@ pub(super) async fn answer(
     } else {
         handle(&parts, &mut body, peer, app, config, shape.clone()).await
     };
-    let is_refused = outcome.is_err();
     let mut answer = outcome.unwrap_or_else(|error| {
         let mut answer = shape.render_error(&error);
         if status::of_error(error.class) == 405 {
@@ -89,13 +91,21 @@ pub(super) async fn answer(
         }
         answer
     });
-    if is_refused && !drain(&mut body).await {
+    // Requests that are refused, or that need no body, leave it unread.
+    if !body.is_end_stream() && !drain(&mut body).await {
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     if let (Some(cors), Origin::Allowed) = (&config.cors, &origin) {
         cors.sign(&parts.headers, is_preflight, &mut answer);
     }
     Ok(answer)
+}
+
+/// Whether the client expects something that the server cannot promise. `100-continue` is answered by the HTTP
+/// library.
+fn expects_more(request: &Parts) -> bool {
+    let expected = request.headers.get(EXPECT);
+    expected.is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// Returns the methods that a path allows.

@@ -67,6 +67,8 @@ fn lengths_headers_and_methods() {
     for method in ["OPTIONS", "PATCH", "TRACE", "PROPFIND", "get", "FOO"] {
         check(method, &get(&format!("{method} /"), ""), &["405", "200"]);
     }
+    check("an expectation", &get("GET /", "expect: 200-ok\r\n"), &["417"]);
+    check("a continuation", &get("GET /", "expect: 100-continue\r\n"), &["200", "100"]);
     check("HEAD", &get("HEAD /", ""), &["200"]);
     check("many headers", &get("GET /", &"h: x\r\n".repeat(5_000)), &["400", "431"]);
     check("a long header", &get("GET /", &format!("x: {}\r\n", "a".repeat(20_000))), &["400"]);
@@ -147,6 +149,15 @@ fn bodies_of_refused_requests_are_read() {
     let statuses: Vec<&str> = answer.split("HTTP/1.1 ").skip(1).map(|part| &part[..3]).collect();
     assert!(statuses.len() == 2 && statuses[0].starts_with('4') && statuses[1] == "200", "{statuses:?}");
     victim.check_health("a refused body");
+    for (name, line, headers) in
+        [("OPTIONS with a body", "OPTIONS /", ""), ("an expectation", "POST /_search", "expect: more\r\n")]
+    {
+        let request =
+            format!("{line} HTTP/1.1\r\nhost: a\r\n{headers}content-length: {}\r\n\r\n{body}", body.len());
+        let answer = exchange(address, &[request.into_bytes(), get("GET /", "")].concat(), false);
+        let statuses: Vec<&str> = answer.split("HTTP/1.1 ").skip(1).map(|part| &part[..3]).collect();
+        assert!(statuses.len() == 2 && statuses[1] == "200", "{name}: {statuses:?}");
+    }
 }
 
 #[test]
