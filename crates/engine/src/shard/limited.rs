@@ -24,7 +24,7 @@ pub(crate) struct SeenMappings(Mutex<Vec<Seen>>);
 
 struct Seen {
     whole: Arc<Mapping>,
-    fields: Vec<Vec<FieldRule>>,
+    fields: Vec<Vec<Arc<FieldRule>>>,
     seen: Arc<Mapping>,
 }
 
