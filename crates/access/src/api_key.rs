@@ -90,8 +90,8 @@ pub(crate) fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
     Ok(roles)
 }
 
-/// Reads roles that were accepted earlier. They may be more than a request may give: the owner of a key has any
-/// number of them.
+/// Reads roles that were accepted earlier. They may be more than a request may give: the owner of a key has
+/// any number of them.
 fn restored_roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
     let roles = value.as_object().into_iter().flatten();
     roles.map(|(name, body)| Ok((name.clone(), RoleDescriptor::restore(name, body)?))).collect()

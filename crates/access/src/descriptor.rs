@@ -16,8 +16,8 @@ const LIST_MAX: usize = 1_000;
 /// expressions among them, which take much more memory than others.
 const NAMES_MAX: usize = 10_000;
 const REGEXES_MAX: usize = 100;
-/// Maximum size of the JSON of a role or of all roles of an API key, and of the metadata of a user or key. Each
-/// client that is authenticated takes several times this memory.
+/// Maximum size of the JSON of a role or of all roles of an API key, and of the metadata of a user or key.
+/// Each client that is authenticated takes several times this memory.
 const JSON_BYTES_MAX: usize = 1 << 20;
 /// Maximum number of problems of a role that its refusal lists.
 const PROBLEMS_MAX: usize = 100;

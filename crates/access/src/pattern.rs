@@ -11,8 +11,8 @@ use regex::{Regex, RegexBuilder};
 
 use crate::Result;
 
-/// Sizes in bytes that a compiled regular expression may have: it counts as the first that suffices. Names are
-/// short, so one that needs more than the last is refused.
+/// Sizes in bytes that a compiled regular expression may have: it counts as the first that suffices. Names
+/// are short, so one that needs more than the last is refused.
 const REGEX_BYTES: [usize; 4] = [8 << 10, 32 << 10, 128 << 10, 256 << 10];
 /// Bytes that a regular expression keeps of its last matches.
 const REGEX_CACHE_BYTES: usize = 64 << 10;

@@ -101,8 +101,8 @@ pub(super) async fn answer(
     Ok(answer)
 }
 
-/// Whether the client expects something that the server cannot promise. `100-continue` is answered by the HTTP
-/// library.
+/// Whether the client expects something that the server cannot promise. `100-continue` is answered by the
+/// HTTP library.
 fn expects_more(request: &Parts) -> bool {
     let expected = request.headers.get(EXPECT);
     expected.is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
