@@ -71,9 +71,15 @@ class Server:
         is_of_indices = method == "DELETE" and "/" not in names and not names.startswith("_")
         if not is_of_indices or not any(mark in names for mark in "*,"):
             return self.send(method, path, body)
-        status, answer = self.send("GET", f"/_cat/indices/{names}?h=index&format=txt&expand_wildcards=all&ignore_unavailable=true")
-        for name in answer.decode().split() if status == 200 else []:
-            self.send("DELETE", f"/{name}")
+        status, answer = 200, b""
+        for name in names.split(","):
+            if "*" in name:
+                status, answer = self.send("GET", f"/_cat/indices/{name}?h=index&expand_wildcards=all")
+                found = answer.decode().split() if status == 200 else []
+            else:
+                found = [name]
+            for one in found:
+                self.send("DELETE", f"/{one}")
         return status, answer
 
     def hang_up(self, method, path, body, after):

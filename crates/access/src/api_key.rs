@@ -193,7 +193,7 @@ impl ApiKey {
         shown["metadata"] = self.metadata.clone().into();
         shown["role_descriptors"] = roles_json(&self.roles);
         if with_limited_by {
-            shown["limited_by"] = json!([roles_json(&self.limited_by)]);
+            shown["limited_by"] = Value::Array(vec![roles_json(&self.limited_by)]);
         }
         shown
     }

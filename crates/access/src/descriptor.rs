@@ -122,8 +122,8 @@ impl RoleDescriptor {
     /// parse.
     pub fn parse(name: &str, body: &Value) -> Result<RoleDescriptor> {
         let role = RoleDescriptor::restore(name, body)?;
-        role.check()?;
         check_size(&[&role])?;
+        role.check()?;
         Ok(role)
     }
 

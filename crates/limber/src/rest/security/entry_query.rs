@@ -103,7 +103,9 @@ impl Query {
         let total = found.len();
         self.sort(&mut found);
         let page: Vec<Value> = found.into_iter().skip(self.from).take(self.size).collect();
-        Ok(json!({"total": total, "count": page.len(), list: page}))
+        let mut answer = json!({"total": total, "count": page.len()});
+        answer[list] = Value::Array(page);
+        Ok(answer)
     }
 
     fn sort(&self, keys: &mut [Value]) {

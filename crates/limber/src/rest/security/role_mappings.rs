@@ -13,12 +13,11 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     let store = app.node.security();
     let asked = request.list("name");
     let is_asked = |name: &String| asked.is_empty() || asked.contains(name);
-    let shown: Map<String, Value> = store
-        .role_mappings
-        .iter()
-        .filter(|(name, _)| is_asked(name))
-        .map(|(name, mapping)| (name.clone(), mapping.to_json()))
-        .collect();
+    let mut shown = Map::new();
+    for (name, mapping) in store.role_mappings.iter().filter(|(name, _)| is_asked(name)) {
+        limber_work::check()?;
+        shown.insert(name.clone(), mapping.to_json());
+    }
     let status = if shown.is_empty() && !asked.is_empty() { 404 } else { 200 };
     Ok(Response::json(status, Value::Object(shown)))
 }

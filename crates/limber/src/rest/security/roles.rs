@@ -24,8 +24,13 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
             .collect(),
         false => asked.clone(),
     };
-    let shown: Map<String, Value> =
-        names.into_iter().filter_map(|name| Some((name.clone(), store.role(&name)?.to_json()))).collect();
+    let mut shown = Map::new();
+    for name in names {
+        limber_work::check()?;
+        if let Some(role) = store.role(&name) {
+            shown.insert(name, role.to_json());
+        }
+    }
     let status = if shown.is_empty() && !asked.is_empty() { 404 } else { 200 };
     Ok(Response::json(status, Value::Object(shown)))
 }

@@ -21,13 +21,14 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
         }
         false => asked.clone(),
     };
-    let shown: Map<String, Value> = names
-        .into_iter()
-        .filter_map(|name| {
-            let (user, _) = store.user(&name)?;
-            Some((name.clone(), user.shown(&name)))
-        })
-        .collect();
+    let mut shown = Map::new();
+    for name in names {
+        limber_work::check()?;
+        if let Some((user, _)) = store.user(&name) {
+            let entry = user.shown(&name);
+            shown.insert(name, entry);
+        }
+    }
     let status = if shown.is_empty() && !asked.is_empty() { 404 } else { 200 };
     Ok(Response::json(status, Value::Object(shown)))
 }
