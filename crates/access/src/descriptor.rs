@@ -11,7 +11,6 @@ use crate::{Result, cluster, index};
 
 /// Maximum number of names, privileges or patterns per list.
 const LIST_MAX: usize = 1_000;
-/// Maximum length in bytes of a query that limits documents.
 /// Maximum number of names and patterns of names in a role, or in all roles of an API key, and of regular
 /// expressions among them, which take much more memory than others.
 const NAMES_MAX: usize = 10_000;
@@ -21,6 +20,7 @@ const REGEXES_MAX: usize = 100;
 const JSON_BYTES_MAX: usize = 1 << 20;
 /// Maximum number of problems of a role that its refusal lists.
 const PROBLEMS_MAX: usize = 100;
+/// Maximum length in bytes of a query that limits documents.
 const QUERY_BYTES_MAX: usize = 64 << 10;
 
 /// The fields that a role may see.

@@ -1,5 +1,6 @@
 //! Who sends a request, and how they were authenticated.
 
+use limber_mapping::tree_bytes;
 use serde_json::{Map, Value, json};
 
 /// How a request was authenticated.
@@ -80,13 +81,12 @@ impl Identity {
 
     /// Estimates the heap bytes of what clients have stored about the user.
     pub fn memory_bytes(&self) -> usize {
-        const TREE_FACTOR: usize = 4;
         let roles: usize = self.roles.iter().map(|role| role.len() + size_of::<String>()).sum();
-        let texts = self.username.len() + self.full_name.as_ref().map_or(0, String::len);
-        let metadata: usize =
-            self.metadata.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
+        let texts = [&self.full_name, &self.email].into_iter().flatten().map(String::len).sum::<usize>();
+        let metadata: u64 =
+            self.metadata.values().map(|value| tree_bytes(value.to_string().as_bytes())).sum();
         let run_by = self.run_by.as_ref().map_or(0, |identity| identity.memory_bytes());
-        roles + texts + metadata * TREE_FACTOR + run_by
+        self.username.len() + roles + texts + metadata as usize + run_by
     }
 
     /// Whether this is an API key, which may be allowed less than its owner.

@@ -25,8 +25,11 @@ static ALL_REMEMBERED_BYTES: AtomicUsize = AtomicUsize::new(0);
 const DECISION_BYTES: usize = 96;
 /// Bytes of a string besides its characters, of a member of a list and of a JSON value, estimated.
 const TEXT_BYTES: usize = 40;
-/// Bytes of a JSON tree for each byte of its text.
-const TREE_FACTOR: usize = 4;
+
+/// Estimates the heap bytes of a JSON tree.
+fn json_bytes(value: &Value) -> usize {
+    limber_mapping::tree_bytes(value.to_string().as_bytes()) as usize
+}
 
 #[derive(Debug)]
 enum ClusterGrant {
@@ -110,7 +113,7 @@ impl Group {
         let texts = |list: &[String]| list.iter().map(|text| text.len() + TEXT_BYTES).sum::<usize>();
         let names: usize = self.names.iter().map(|name| name.memory_bytes() + TEXT_BYTES).sum();
         let fields = self.fields.as_ref().map_or(0, |rule| texts(&rule.grant) + texts(&rule.except));
-        let query = self.query.as_ref().map_or(0, |query| query.to_string().len() * TREE_FACTOR);
+        let query = self.query.as_ref().map_or(0, |query| json_bytes(query));
         size_of::<Group>() + names + self.privileges.len() * TEXT_BYTES + fields + query
     }
 
@@ -173,8 +176,7 @@ impl Role {
     fn memory_bytes(&self) -> usize {
         let groups: usize = self.groups.iter().map(Group::memory_bytes).sum();
         let run_as: usize = self.run_as.iter().map(|name| name.memory_bytes() + TEXT_BYTES).sum();
-        let applications: usize =
-            self.applications.iter().map(|entry| entry.to_string().len() * TREE_FACTOR).sum();
+        let applications: usize = self.applications.iter().map(json_bytes).sum();
         let names: usize = self.names.iter().map(|name| name.len() + TEXT_BYTES).sum();
         groups + run_as + applications + names + self.cluster.len() * TEXT_BYTES
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use limber_mapping::analysis::{AnalysisResources, Analyzers, FileFault, TokenPredicate};
+use limber_mapping::analysis::{AnalysisResources, Analyzers, Declaration, FileFault, TokenPredicate};
 use limber_script::{ContextScript, Script, ScriptContext, Scripts};
 use limber_store::{Disk, Pool};
 use serde_json::Value;
@@ -116,10 +116,10 @@ impl AnalysisResources for NodeAnalysis {
 
     fn shared(
         &self,
-        declared: String,
+        declaration: Declaration<'_>,
         make: &mut dyn FnMut() -> Result<Analyzers, RequestError>,
     ) -> Result<Arc<Analyzers>, RequestError> {
-        self.shared.get(declared, make)
+        self.shared.get(declaration, make)
     }
 }
 

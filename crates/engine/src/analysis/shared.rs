@@ -6,10 +6,11 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Weak};
 
 use limber_mapping::RequestError;
-use limber_mapping::analysis::Analyzers;
+use limber_mapping::analysis::{Analyzers, Declaration};
 use limber_store::Pool;
 use limber_store::sync::Mutex;
 use limber_work::Work;
@@ -34,6 +35,7 @@ pub(super) fn note_changeable() {
 /// The shared analyzers of a node.
 pub(super) struct SharedAnalyzers {
     pool: Arc<Pool>,
+    hasher: RandomState,
     known: Mutex<Known>,
 }
 
@@ -41,14 +43,15 @@ pub(super) struct SharedAnalyzers {
 struct Known {
     /// Counts the changes of synonym sets.
     generation: u64,
-    by_declaration: HashMap<String, Weak<Analyzers>>,
+    /// By the hash of the declaration, which the analyzers hold themselves.
+    by_hash: HashMap<u64, Weak<Analyzers>>,
     swept_at: usize,
 }
 
 impl SharedAnalyzers {
     /// `pool` is charged for the analyzers.
     pub(super) fn new(pool: Arc<Pool>) -> SharedAnalyzers {
-        SharedAnalyzers { pool, known: Mutex::default() }
+        SharedAnalyzers { pool, hasher: RandomState::new(), known: Mutex::default() }
     }
 
     /// Carries out a change of what analyzers are made of. All later ones are made anew.
@@ -66,12 +69,15 @@ impl SharedAnalyzers {
     /// always is, because the declaration was accepted before.
     pub(super) fn get(
         &self,
-        declared: String,
+        declaration: Declaration<'_>,
         make: &mut dyn FnMut() -> Result<Analyzers, RequestError>,
     ) -> Result<Arc<Analyzers>, RequestError> {
+        let hash = self.hasher.hash_one(declaration.analysis.to_string());
         let generation = {
             let known = self.known.lock();
-            if let Some(analyzers) = known.by_declaration.get(&declared).and_then(Weak::upgrade) {
+            if let Some(analyzers) = known.by_hash.get(&hash).and_then(Weak::upgrade)
+                && analyzers.declaration() == declaration
+            {
                 return Ok(analyzers);
             }
             known.generation
@@ -89,24 +95,26 @@ impl SharedAnalyzers {
         let analyzers = Arc::new(analyzers);
         let mut known = self.known.lock();
         if changeable == CHANGEABLE_USES.get() && generation == known.generation {
-            known.add(declared, &analyzers);
+            known.add(hash, &analyzers);
         }
         Ok(analyzers)
     }
 }
 
 impl Known {
-    fn add(&mut self, declared: String, analyzers: &Arc<Analyzers>) {
-        if self.by_declaration.len() >= SWEPT_FROM.max(2 * self.swept_at) {
-            self.by_declaration.retain(|_, analyzers| analyzers.strong_count() > 0);
-            self.swept_at = self.by_declaration.len();
+    fn add(&mut self, hash: u64, analyzers: &Arc<Analyzers>) {
+        if self.by_hash.len() >= SWEPT_FROM.max(2 * self.swept_at) {
+            self.by_hash.retain(|_, analyzers| analyzers.strong_count() > 0);
+            self.swept_at = self.by_hash.len();
         }
-        self.by_declaration.insert(declared, Arc::downgrade(analyzers));
+        self.by_hash.insert(hash, Arc::downgrade(analyzers));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn shared() -> SharedAnalyzers {
@@ -114,13 +122,15 @@ mod tests {
     }
 
     fn get(shared: &SharedAnalyzers, declared: &str, reads: bool) -> Arc<Analyzers> {
+        let analysis = json!({"filter": {declared: {"type": "lowercase"}}});
+        let limits = Analyzers::built_in().declaration().limits;
         let mut make = || {
             if reads {
                 note_changeable();
             }
-            Ok(Analyzers::built_in())
+            Analyzers::parse(&analysis, limits, Analyzers::built_in().resources())
         };
-        shared.get(declared.to_owned(), &mut make).expect("there is room")
+        shared.get(Declaration { analysis: &analysis, limits }, &mut make).expect("there is room")
     }
 
     #[test]
@@ -147,7 +157,7 @@ mod tests {
         let shared = shared();
         let kept = get(&shared, "kept", false);
         (0..1_000).for_each(|number| drop(get(&shared, &number.to_string(), false)));
-        assert!(shared.known.lock().by_declaration.len() <= SWEPT_FROM + 1);
+        assert!(shared.known.lock().by_hash.len() <= SWEPT_FROM + 1);
         assert!(Arc::ptr_eq(&kept, &get(&shared, "kept", false)));
     }
 }

@@ -35,7 +35,7 @@ pub use analyzer::{Analyzer, POSITION_INCREMENT_GAP};
 pub use char_filter::strip_html;
 pub use context::AnalysisLimits;
 pub use normalizer::Normalizer;
-pub use registry::{AnalyzerParts, Analyzers, text_of_request, type_names};
+pub use registry::{AnalyzerParts, Analyzers, Declaration, text_of_request, type_names};
 pub use resources::{AnalysisResources, FileFault, SeenToken, TokenPredicate, take_failure};
 pub use token::{Analyzed, AnalyzedToken, Token};
 

@@ -31,6 +31,15 @@ pub struct Analyzers {
     _room: Option<Arc<dyn Any + Send + Sync>>,
 }
 
+/// What analyzers are made of, beside the resources of the node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Declaration<'d> {
+    /// The body of `settings.analysis`.
+    pub analysis: &'d Value,
+    /// The index's limits.
+    pub limits: AnalysisLimits,
+}
+
 /// The names of an analyzer's components, and the definitions of those that only this analyzer uses.
 #[derive(Debug, Clone, Default)]
 pub struct AnalyzerParts {
@@ -185,8 +194,13 @@ impl Analyzers {
         limits: AnalysisLimits,
         resources: &Arc<dyn AnalysisResources>,
     ) -> Result<Arc<Analyzers>, RequestError> {
-        let declared = format!("{limits:?} {analysis}");
-        resources.shared(declared, &mut || Analyzers::parse(analysis, limits, resources))
+        let declaration = Declaration { analysis, limits };
+        resources.shared(declaration, &mut || Analyzers::parse(analysis, limits, resources))
+    }
+
+    /// Returns what the index declares.
+    pub fn declaration(&self) -> Declaration<'_> {
+        Declaration { analysis: &self.declared, limits: self.limits }
     }
 
     /// Returns the built-in analyzers and those in the body of `settings.analysis`.

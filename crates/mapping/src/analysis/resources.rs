@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::registry::Analyzers;
+use super::registry::{Analyzers, Declaration};
 use crate::RequestError;
 
 /// The interface of the node to analyzers.
@@ -30,17 +30,16 @@ pub trait AnalysisResources: Debug + Send + Sync {
     /// It does not compile.
     fn predicate(&self, script: &Value) -> Result<Arc<dyn TokenPredicate>, RequestError>;
 
-    /// Returns the analyzers that `make` makes of the declaration `declared`, or those that were made of an
-    /// equal one. A node charges their memory.
+    /// Returns the analyzers that `make` makes of a declaration, or those that were made of an equal one. A
+    /// node charges their memory.
     ///
     /// # Errors
     /// Those of `make`, and `TooManyRequests` if there is not enough memory.
     fn shared(
         &self,
-        declared: String,
+        _declaration: Declaration<'_>,
         make: &mut dyn FnMut() -> Result<Analyzers, RequestError>,
     ) -> Result<Arc<Analyzers>, RequestError> {
-        let _ = declared;
         make().map(Arc::new)
     }
 }

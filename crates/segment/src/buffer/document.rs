@@ -218,7 +218,7 @@ impl Buffer {
 
     #[inline]
     fn field(&mut self, field: FieldId) -> &mut FieldBuffer {
-        if self.fields.missing_bytes(field) > 0 {
+        if !self.fields.has(field) {
             self.add_field(field);
         }
         self.fields.get(field).expect("it was added if it was missing")

@@ -20,15 +20,19 @@ impl FieldTable {
         self.logs.get_mut((field.0 as usize).wrapping_sub(self.first))
     }
 
-    /// Returns by how many bytes the table must grow to have a log for the field.
+    /// Whether there is a log for the field.
     #[inline]
+    pub fn has(&self, field: FieldId) -> bool {
+        (field.0 as usize).wrapping_sub(self.first) < self.logs.len()
+    }
+
+    /// Returns by how many bytes the table must grow to have a log for the field.
     pub fn missing_bytes(&self, field: FieldId) -> usize {
         let (before, after) = self.missing(field);
         (before + after) * size_of::<FieldBuffer>()
     }
 
     /// Returns how many logs are missing before the first one and after the last one.
-    #[inline]
     fn missing(&self, field: FieldId) -> (usize, usize) {
         let number = field.0 as usize;
         match self.logs.is_empty() {

@@ -41,15 +41,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         "v1" => Ecs::V1,
         other => return Err(options.error("ecs_compatibility", &format!("unsupported mode '{other}'"))),
     };
-    let mut definitions = HashMap::new();
-    for (name, value) in options.optional_map("pattern_definitions")?.unwrap_or_default() {
-        let Some(expression) = value.as_str() else {
-            return Err(
-                options.error("pattern_definitions", &format!("the definition of [{name}] isn't a string"))
-            );
-        };
-        definitions.insert(name, expression.to_owned());
-    }
+    let definitions = definitions(options)?;
     let mut expressions = Vec::with_capacity(patterns.len());
     for pattern in &patterns {
         let grok = Grok::parse(pattern, library(ecs), &definitions);
@@ -58,6 +50,19 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         })?);
     }
     Ok(Box::new(GrokProcessor { field, expressions, trace_match, ignore_missing, captures_all }))
+}
+
+/// Reads `pattern_definitions`.
+pub(super) fn definitions(options: &mut Options) -> Result<HashMap<String, String>, RequestError> {
+    let mut definitions = HashMap::new();
+    for (name, value) in options.optional_map("pattern_definitions")?.unwrap_or_default() {
+        let Some(expression) = value.as_str() else {
+            let reason = format!("the definition of [{name}] isn't a string");
+            return Err(options.error("pattern_definitions", &reason));
+        };
+        definitions.insert(name, expression.to_owned());
+    }
+    Ok(definitions)
 }
 
 impl Processor for GrokProcessor {

@@ -2,8 +2,6 @@
 //!
 //! Source: Elasticsearch's `RedactProcessor`.
 
-use std::collections::HashMap;
-
 use limber_mapping::RequestError;
 use limber_text::grok::{Ecs, Grok, library};
 use limber_work as work;
@@ -11,6 +9,7 @@ use limber_work as work;
 use super::super::document::IngestDocument;
 use super::super::document::path::FieldPath;
 use super::super::options::Options;
+use super::grok::definitions;
 use super::text::string_field;
 use super::{Flow, Processor};
 
@@ -54,14 +53,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     if patterns.is_empty() {
         return Err(options.error("patterns", "List of patterns must not be empty"));
     }
-    let mut definitions = HashMap::new();
-    for (name, value) in options.optional_map("pattern_definitions")?.unwrap_or_default() {
-        let Some(expression) = value.as_str() else {
-            let reason = format!("the definition of [{name}] isn't a string");
-            return Err(options.error("pattern_definitions", &reason));
-        };
-        definitions.insert(name, expression.to_owned());
-    }
+    let definitions = definitions(options)?;
     let mut expressions = Vec::with_capacity(patterns.len());
     for pattern in &patterns {
         work::check()?;
