@@ -116,13 +116,21 @@ impl<'a> Reader<'a> {
     /// Reads a LEB128 number of at most ten bytes ([`crate::varint::write_u64`]).
     #[inline]
     pub fn varint(&mut self) -> Result<u64, Corrupt> {
-        let rest = self.rest();
-        if let Some(&first) = rest.first()
-            && first < 0x80
-        {
-            self.at += 1;
-            return Ok(first as u64);
+        match *self.rest() {
+            [first, ..] if first < 0x80 => {
+                self.at += 1;
+                Ok(u64::from(first))
+            }
+            [first, second, ..] if second < 0x80 => {
+                self.at += 2;
+                Ok(u64::from(first & 0x7f) | u64::from(second) << 7)
+            }
+            _ => self.long_varint(),
         }
+    }
+
+    fn long_varint(&mut self) -> Result<u64, Corrupt> {
+        let rest = self.rest();
         let mut value = 0u64;
         for (i, &byte) in rest.iter().take(10).enumerate() {
             if i == 9 && byte > 1 {

@@ -1,5 +1,7 @@
 """What a client can make the server keep: scrolls, points in time, async searches, tasks, snapshots, copies of indices, streams, policies."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from case import OK, REFUSED, Case, Lines, acts, several
 
 BAD = (400, 403, 404, 409, 413, 429)
@@ -38,6 +40,23 @@ def nested_document(depth):
     return inside
 
 
+def listed(name, method, path, body, listing, removal):
+    """As many large definitions as the server keeps, then the list of all of them, eight times at once."""
+
+    def act(server):
+        for number in range(400):
+            status, answer = server.send(method, path.format(number), body(number))
+            yield status, answer[:200]
+            if status >= 400:
+                break
+        with ThreadPoolExecutor(8) as clients:
+            for status, answer in clients.map(lambda _: server.send("GET", listing), range(8)):
+                yield status, answer[:200]
+
+    return acts(name, act, OK + BAD, cleanup=[(*removal[:1], removal[1].format(number)) for number in range(400)], seconds=240)
+
+
+LONG_LIST = [f"word{number}" for number in range(15_000)]
 INDICES_OF_A_SET = [
     ("PUT", "/_synonyms/large", lambda: {"synonyms_set": [{"synonyms": f"word{number}, other{number}, third{number}"} for number in range(9_000)]}),
     *[("PUT", f"/synonymous-{number}", {"settings": {"number_of_shards": 1, "analysis": {"filter": {"s": {"type": "synonym", "synonyms_set": "large", "updateable": True}},
@@ -50,6 +69,13 @@ NESTED_MANY = {"settings": {"number_of_shards": 1, "index.mapping.nested_fields.
 
 
 CASES = [
+    listed("list_of_index_templates", "PUT", "/_index_template/long{}", lambda number: {"index_patterns": [f"long{number}-*"], "_meta": {"l": LONG_LIST}}, "/_index_template", ("DELETE", "/_index_template/long{}")),
+    listed("list_of_component_templates", "PUT", "/_component_template/long{}", lambda number: {"template": {}, "_meta": {"l": LONG_LIST}}, "/_component_template", ("DELETE", "/_component_template/long{}")),
+    listed("list_of_lifecycle_policies", "PUT", "/_ilm/policy/long{}", lambda number: {"policy": {"phases": {}, "_meta": {"l": LONG_LIST}}}, "/_ilm/policy", ("DELETE", "/_ilm/policy/long{}")),
+    listed("list_of_enrich_policies", "PUT", "/_enrich/policy/long{}", lambda number: {"match": {"indices": "h", "match_field": "k", "enrich_fields": LONG_LIST}}, "/_enrich/policy", ("DELETE", "/_enrich/policy/long{}")),
+    listed("list_of_transforms", "PUT", "/_transform/long{}?defer_validation=true", lambda number: {"source": {"index": "h"}, "dest": {"index": "made"}, "_meta": {"l": LONG_LIST},
+        "pivot": {"group_by": {"k": {"terms": {"field": "k"}}}, "aggregations": {"m": {"max": {"field": "n"}}}}}, "/_transform?size=1000", ("DELETE", "/_transform/long{}")),
+    listed("cluster_state_of_meta", "PUT", "/meta-{}", lambda number: {"mappings": {"_meta": {"l": LONG_LIST}}}, "/_cluster/state", ("DELETE", "/meta-{}")),
     several("indices_of_a_synonym_set", INDICES_OF_A_SET, OK + BAD, cleanup=[("DELETE", "/synonymous-*"), ("DELETE", "/_synonyms/large")], seconds=120),
     several("indices_of_many_fields", [("PUT", f"/fields-{number}", FIELDS_MANY) for number in range(120)], OK + BAD, cleanup=[("DELETE", "/fields-*")], seconds=120),
     several("indices_of_many_nested", [step for number in range(20) for step in (

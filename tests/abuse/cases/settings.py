@@ -13,6 +13,9 @@ CLUSTER_SETTINGS = ("search.max_buckets", "indices.breaker.request.limit", "indi
                     "search.keep_alive_interval", "search.max_keep_alive", "indices.queries.cache.size", "ingest.grok.watchdog.max_execution_time", "memory.limit", "logger._root",
                     "cluster.routing.allocation.disk.watermark.low", "indices.recovery.max_bytes_per_sec")
 
+# More levels than a tree may have.
+DOTTED = "a." * 100_000 + "b"
+
 CASES = []
 for setting in INDEX_SETTINGS:
     CASES.append(several(f"index_{setting}", [step for value in HUGE for step in (
@@ -46,6 +49,20 @@ CASES += [
     Case("settings_unknown", "PUT", "/ordinary/_settings", lambda: {f"index.unknown{n}": n for n in range(100_000)}, BAD),
     Case("settings_deep", "PUT", "/ordinary/_settings", "{\"index\":" + "{\"a\":" * 900 + "1" + "}" * 901, BAD),
     Case("settings_dotted", "PUT", "/ordinary/_settings", {".".join(["a"] * 100_000): 1}, BAD),
+    *[several(f"settings_dotted_{name}", [(method, path, body), ("GET", "/_cluster/settings"), ("GET", "/_settings"), ("GET", "/_index_template")], OK + BAD, cleanup=[("DELETE", "/dotted"), ("DELETE", "/_index_template/dotted")])
+      for name, method, path, body in [
+        ("metadata", "PUT", "/_cluster/settings", {"persistent": {"cluster.metadata." + DOTTED: "x"}}),
+        ("logger", "PUT", "/_cluster/settings", {"transient": {"logger." + DOTTED: "debug"}}),
+        ("attribute", "PUT", "/ordinary/_settings", {"index.routing.allocation.include." + DOTTED: "x"}),
+        ("index", "PUT", "/dotted", {"settings": {"index.routing.allocation.require." + DOTTED: "x"}}),
+        ("filter", "PUT", "/dotted", {"settings": {"index.analysis.filter." + DOTTED + ".type": "lowercase"}}),
+        ("similarity", "PUT", "/dotted", {"settings": {"index.similarity." + DOTTED + ".type": "BM25"}}),
+        ("template", "PUT", "/_index_template/dotted", {"index_patterns": ["dotted*"], "template": {"settings": {"index.routing.allocation.require." + DOTTED: "x"}}}),
+        ("component", "PUT", "/_component_template/dotted", {"template": {"settings": {"index.analysis.analyzer." + DOTTED + ".type": "standard"}}})]],
+    several("template_patterns", [("PUT", f"/_index_template/{letter}", lambda letter=letter: {"index_patterns": [f"*{letter}{n}" + "b*c*" * 100 for n in range(1_000)]}) for letter in "pqrst"],
+            OK + BAD, cleanup=[("DELETE", f"/_index_template/{letter}") for letter in "pqrst"]),
+    Case("template_components_ignored", "PUT", "/_index_template/ignoring", lambda: {"index_patterns": ["ignoring-*"], "composed_of": [f"none{n}" for n in range(60_000)],
+         "ignore_missing_component_templates": [f"none{n}" for n in range(60_000)]}, REFUSED, cleanup=[("DELETE", "/_index_template/ignoring")]),
     Case("settings_of_cluster_many", "PUT", "/_cluster/settings", lambda: {"persistent": {f"logger.a.b.c{n}": "debug" for n in range(20_000)}},
          cleanup=[("PUT", "/_cluster/settings", {"persistent": {"logger.*": None}})]),
     Case("logger_level_odd", "PUT", "/_cluster/settings", {"transient": {"logger.org.x": "shout"}}, REFUSED),

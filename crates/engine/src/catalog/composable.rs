@@ -3,6 +3,8 @@
 //! Source: `MetadataIndexTemplateService`. A matching composable template hides all legacy templates; if
 //! several composable templates match, the one with the highest priority is used.
 
+use std::collections::BTreeMap;
+
 use limber_mapping::{ObjectParser, RequestError};
 use limber_text::wildcard;
 use limber_work as work;
@@ -100,7 +102,7 @@ impl Templates {
                 ));
             }
         }
-        self.warn_of_legacy(name, &shown);
+        self.warn_of_legacy(name, &shown)?;
         self.composable.insert(name.to_owned(), shown);
         Ok(())
     }
@@ -108,15 +110,9 @@ impl Templates {
     /// Checks that composable templates whose patterns can match the same name differ in priority.
     fn check_priority(&self, name: &str, template: &Value) -> Result<()> {
         let priority = template["priority"].as_i64().unwrap_or(0);
-        let conflicts: Vec<(&String, &Value)> = self
-            .composable
-            .iter()
-            .filter(|(other, body)| {
-                *other != name
-                    && body["priority"].as_i64().unwrap_or(0) == priority
-                    && overlap(template, body)
-            })
-            .collect();
+        let conflicts = overlapping_of(&self.composable, template, |other, body| {
+            other != name && body["priority"].as_i64().unwrap_or(0) == priority
+        })?;
         if conflicts.is_empty() {
             return Ok(());
         }
@@ -129,8 +125,8 @@ impl Templates {
     }
 
     /// Warns of legacy templates that the new one takes precedence over.
-    fn warn_of_legacy(&self, name: &str, template: &Value) {
-        let taken: Vec<_> = self.legacy.iter().filter(|(_, body)| overlap(template, body)).collect();
+    fn warn_of_legacy(&self, name: &str, template: &Value) -> Result<()> {
+        let taken = overlapping_of(&self.legacy, template, |_, _| true)?;
         if !taken.is_empty() {
             work::warn(format!(
                 "index template [{name}] has index patterns {} matching patterns from existing older templates {}; this template [{name}] \
@@ -139,12 +135,13 @@ impl Templates {
                 names_and_patterns(&taken),
             ));
         }
+        Ok(())
     }
 
     /// Refuses a legacy template that would have no effect because composable templates match its indices. A
     /// template whose patterns do not change, and one for all indices, only cause a warning.
     pub(super) fn check_is_not_taken(&self, name: &str, template: &Value) -> Result<()> {
-        let takers: Vec<_> = self.composable.iter().filter(|(_, body)| overlap(template, body)).collect();
+        let takers = overlapping_of(&self.composable, template, |_, _| true)?;
         if takers.is_empty() {
             return Ok(());
         }
@@ -172,16 +169,15 @@ impl Templates {
         if found.is_empty() && !name.is_empty() && !wildcard::is_pattern(name) {
             return Err(not_found("index template matching", name));
         }
-        let list: Vec<Value> = found
-            .into_iter()
-            .map(|(name, body)| {
-                let mut body = body.clone();
-                if let Some(object) = body.as_object_mut() {
-                    object.entry("composed_of").or_insert_with(|| json!([]));
-                }
-                json!({"name": name, "index_template": body})
-            })
-            .collect();
+        let mut list = Vec::with_capacity(found.len());
+        for (name, body) in found {
+            limber_mapping::claim_tree(body)?;
+            let mut body = body.clone();
+            if let Some(object) = body.as_object_mut() {
+                object.entry("composed_of").or_insert_with(|| json!([]));
+            }
+            list.push(json!({"name": name, "index_template": body}));
+        }
         Ok(json!({"index_templates": list}))
     }
 
@@ -310,9 +306,11 @@ impl Templates {
             return Ok(json!({}));
         };
         let resolved = templates.resolve_composable(template).to_json();
-        Ok(
-            json!({"template": resolved, "overlapping": templates.overlapping(name, |other| patterns_match(other, index))}),
-        )
+        let others = templates.composable.iter().filter(|(other, _)| *other != name);
+        let matching =
+            templates.legacy.iter().chain(others).filter(|(_, other)| patterns_match(other, index));
+        let overlapping = shown_patterns(&matching.collect::<Vec<_>>());
+        Ok(json!({"template": resolved, "overlapping": overlapping}))
     }
 
     /// Answers `_simulate`: what an existing template or the one in the body produces.
@@ -330,19 +328,18 @@ impl Templates {
                 ));
             }
         };
-        let overlapping = self.overlapping(name.unwrap_or(""), |other| overlap(&template, other));
+        let mut overlapping = overlapping_of(&self.legacy, &template, |_, _| true)?;
+        overlapping.extend(overlapping_of(&self.composable, &template, |other, _| Some(other) != name)?);
+        let overlapping = shown_patterns(&overlapping);
         Ok(json!({"template": self.resolve_composable(&template).to_json(), "overlapping": overlapping}))
     }
+}
 
-    fn overlapping(&self, name: &str, is_overlapping: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let legacy = self.legacy.iter();
-        let composable = self.composable.iter().filter(|(other, _)| *other != name);
-        legacy
-            .chain(composable)
-            .filter(|(_, other)| is_overlapping(other))
-            .map(|(name, other)| json!({"name": name, "index_patterns": other["index_patterns"]}))
-            .collect()
-    }
+/// Returns names and patterns of templates as `_simulate` shows them.
+fn shown_patterns(templates: &[(&String, &Value)]) -> Vec<Value> {
+    let shown =
+        templates.iter().map(|(name, body)| json!({"name": name, "index_patterns": body["index_patterns"]}));
+    shown.collect()
 }
 
 /// Formats the patterns of a template for a message.
@@ -365,26 +362,66 @@ fn invalid_template(name: &str, why: &str) -> RequestError {
     )
 }
 
-/// Whether some name can match both templates.
-fn overlap(a: &Value, b: &Value) -> bool {
-    let patterns = |template: &'_ Value| -> Vec<String> {
-        template["index_patterns"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect()
-    };
-    let others = patterns(b);
-    patterns(a)
-        .iter()
-        .any(|left| others.iter().any(|right| patterns_overlap(left.as_bytes(), right.as_bytes())))
+/// How many steps one request may take to compare patterns: some tenths of a second, during which other
+/// changes of metadata wait.
+const STEPS_MAX: u64 = 100_000_000;
+/// Longer patterns count as overlapping with all others.
+const COMPARED_BYTES_MAX: usize = 512;
+
+/// Returns the templates of which some name can match both them and `template`, as far as `is_asked`.
+///
+/// # Errors
+/// There are too many patterns to compare.
+fn overlapping_of<'t>(
+    templates: &'t BTreeMap<String, Value>,
+    template: &Value,
+    is_asked: impl Fn(&str, &Value) -> bool,
+) -> Result<Vec<(&'t String, &'t Value)>> {
+    let (patterns, mut steps_left) = (patterns_of(template), STEPS_MAX);
+    let mut found = Vec::new();
+    for (name, other) in templates.iter().filter(|(name, other)| is_asked(name, other)) {
+        if overlap(&patterns, &patterns_of(other), &mut steps_left)? {
+            found.push((name, other));
+        }
+    }
+    Ok(found)
+}
+
+fn patterns_of(template: &Value) -> Vec<&[u8]> {
+    let patterns = template["index_patterns"].as_array().into_iter().flatten();
+    patterns.filter_map(Value::as_str).map(str::as_bytes).collect()
+}
+
+/// Whether some name can match a pattern of each list.
+fn overlap(left: &[&[u8]], right: &[&[u8]], steps_left: &mut u64) -> Result<bool> {
+    for a in left {
+        work::check_beyond_deadline()?;
+        for b in right {
+            let steps = if ends_differ(a, b) { 1 } else { (a.len() + 1) * (b.len() + 1) };
+            *steps_left = steps_left.checked_sub(steps as u64).ok_or_else(|| {
+                RequestError::illegal_argument(
+                    "too many index patterns to compare with those of other templates",
+                )
+            })?;
+            if steps > 1 && patterns_overlap(a, b) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether what precedes the first `*` of the patterns, or what follows the last one, cannot be equal.
+fn ends_differ(a: &[u8], b: &[u8]) -> bool {
+    let start = |pattern: &[u8]| pattern.iter().position(|byte| *byte == b'*').unwrap_or(pattern.len());
+    let end = |pattern: &[u8]| pattern.iter().rev().position(|byte| *byte == b'*').unwrap_or(pattern.len());
+    let (start, end) = (start(a).min(start(b)), end(a).min(end(b)));
+    a[..start] != b[..start] || a[a.len() - end..] != b[b.len() - end..]
 }
 
 /// Whether some string matches both `*` patterns: reachability over pairs of positions.
 fn patterns_overlap(a: &[u8], b: &[u8]) -> bool {
-    if a.len() > 512 || b.len() > 512 {
+    if a.len() > COMPARED_BYTES_MAX || b.len() > COMPARED_BYTES_MAX {
         return true;
     }
     let width = b.len() + 1;
@@ -468,5 +505,25 @@ mod tests {
         check("logs", "log", false);
         check("l*s", "logs", true);
         check("*", "", true);
+        for (a, b) in [("a*", "b*"), ("*a", "*b"), ("a*x", "a*y"), ("abc", "abd")] {
+            assert!(ends_differ(a.as_bytes(), b.as_bytes()), "{a} {b}");
+        }
+        for (a, b) in [("a*", "ab*"), ("*", "b"), ("a*c", "abc"), ("a*c*", "*c")] {
+            assert!(!ends_differ(a.as_bytes(), b.as_bytes()), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn comparing_patterns_ends() {
+        let patterns = |letter: char| -> Value {
+            (0..1_000).map(|number| format!("*{letter}{number}{}*", "x*".repeat(200))).collect()
+        };
+        let mut templates = Templates::default();
+        templates.put_composable("a", &json!({"index_patterns": patterns('a')}), false).expect("the first");
+        let error = templates.put_composable("b", &json!({"index_patterns": patterns('b')}), false);
+        assert!(error.is_err(), "they overlap, or are too many to compare");
+        let many: Value = (0..1_001).map(|number| format!("n{number}*")).collect();
+        let error = templates.put_composable("c", &json!({"index_patterns": many}), false);
+        assert!(error.expect_err("too many").reason.contains("1000"));
     }
 }

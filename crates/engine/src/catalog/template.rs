@@ -47,10 +47,17 @@ pub struct Templates {
     pub(crate) analysis: AnalysisOf,
 }
 
+/// Maximum number of texts in a list of a template. Lists of all templates are compared with each other.
+const LIST_MAX: usize = 1_000;
+
 pub(super) fn text_list(key: &str, value: &Value) -> Result<Vec<Value>> {
     let bad = || RequestError::parsing(format!("[{key}] is a text or a list of texts, not [{value}]"));
     match value {
         Value::String(_) => Ok(vec![value.clone()]),
+        Value::Array(items) if items.len() > LIST_MAX => Err(RequestError::illegal_argument(format!(
+            "[{key}] has [{}] entries, more than the maximum of [{LIST_MAX}]",
+            items.len()
+        ))),
         Value::Array(items) if items.iter().all(Value::is_string) => Ok(items.clone()),
         _ => Err(bad()),
     }
@@ -436,8 +443,11 @@ impl Templates {
         if found.is_empty() && !name.is_empty() && !wildcard::is_pattern(name) {
             return Err(not_found("component template matching", name));
         }
-        let list: Vec<Value> =
-            found.into_iter().map(|(name, body)| json!({"name": name, "component_template": body})).collect();
+        let mut list = Vec::with_capacity(found.len());
+        for (name, body) in found {
+            limber_mapping::claim_tree(body)?;
+            list.push(json!({"name": name, "component_template": body}));
+        }
         Ok(json!({"component_templates": list}))
     }
 

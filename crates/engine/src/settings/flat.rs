@@ -8,9 +8,12 @@ use crate::api::Result;
 /// Flat keys and their values. A value is a string, an array of strings, or `null` ("reset to the default").
 pub type FlatSettings = Map<String, Value>;
 
-/// How deeply a settings body may be nested.
+/// How deeply a settings body may be nested, and how many dots a key may have: keys are shown nested, and
+/// trees are walked by recursion.
 const DEPTH_MAX: usize = 20;
 const KEYS_MAX: usize = 10_000;
+/// How much of a refused key an error shows.
+const SHOWN_CHARS: usize = 100;
 
 /// Flattens `{"index": {"a.b": 1, "c": {"d": true}}}` to `index.a.b: "1"`, `index.c.d: "true"`.
 pub fn flatten(settings: &Value) -> Result<FlatSettings> {
@@ -61,6 +64,13 @@ fn insert(flat: &mut FlatSettings, key: String, value: Value) -> Result<()> {
             "more than [{KEYS_MAX}] settings in one request"
         )));
     }
+    // A key that was stored before this limit existed can still be reset.
+    if !value.is_null() && key.bytes().filter(|byte| *byte == b'.').count() > DEPTH_MAX {
+        let shown: String = key.chars().take(SHOWN_CHARS).collect();
+        return Err(RequestError::illegal_argument(format!(
+            "the setting [{shown}...] has more than [{DEPTH_MAX}] levels"
+        )));
+    }
     if flat.contains_key(&key) {
         return Err(RequestError::parsing(format!("duplicate settings key [{key}] found")));
     }
@@ -89,20 +99,21 @@ pub fn normalize_index_keys(flat: FlatSettings) -> FlatSettings {
 }
 
 /// Nests flat settings: `index.number_of_shards: "1"` becomes `{"index": {"number_of_shards": "1"}}`. If a
-/// key has a value and is also the prefix of other keys, the rest of those keys stays dotted.
+/// key has a value and is also the prefix of other keys, the rest of those keys stays dotted, as does the
+/// rest of a key with more levels than [`flatten`] accepts.
 pub fn nest(flat: &FlatSettings) -> Value {
     let mut root = Map::new();
     for (key, value) in flat {
-        insert_nested(&mut root, key, value);
+        insert_nested(&mut root, key, value, 0);
     }
     Value::Object(root)
 }
 
-fn insert_nested(object: &mut Map<String, Value>, key: &str, value: &Value) {
-    if let Some((head, rest)) = key.split_once('.') {
+fn insert_nested(object: &mut Map<String, Value>, key: &str, value: &Value, depth: usize) {
+    if let Some((head, rest)) = key.split_once('.').filter(|_| depth < DEPTH_MAX) {
         let slot = object.entry(head).or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(inner) = slot {
-            return insert_nested(inner, rest, value);
+            return insert_nested(inner, rest, value, depth + 1);
         }
     }
     object.insert(key.to_owned(), value.clone());
@@ -136,5 +147,19 @@ mod tests {
         }
         assert!(flatten(&deep).is_err());
         assert!(flatten(&json!([])).is_err());
+    }
+
+    #[test]
+    fn keys_have_few_levels() {
+        let deep = format!("{}b", "a.".repeat(100_000));
+        let error = flatten(&json!({ &deep: "x" })).expect_err("too many levels");
+        assert!(error.reason.len() < 1_000, "the key is shown shortened");
+        assert!(flatten(&json!({ &deep: null })).is_ok(), "a stored one can be reset");
+        // One that was stored before is shown, and ends nothing.
+        let stored = Map::from_iter([(deep, Value::from("x"))]);
+        assert!(nest(&stored).to_string().len() > 200_000);
+        let longest = format!("{}b", "a.".repeat(DEPTH_MAX));
+        let flat = flatten(&json!({ &longest: "x" })).expect("not too many");
+        assert_eq!(flatten(&nest(&flat)).expect("flat"), flat, "what is shown can be read");
     }
 }

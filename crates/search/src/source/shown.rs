@@ -137,8 +137,7 @@ pub fn read_document<'r>(
     doc: DocId,
     reader: &'r mut StoredReader,
 ) -> Result<StoredDocument<'r>> {
-    limber_work::claim(2 * segment.source_block_bytes(doc)?)?;
-    Ok(segment.document(doc, reader)?)
+    segment.document_claimed(doc, reader, |bytes| Ok(limber_work::claim(2 * bytes)?))
 }
 
 /// Reads a source from the segment and returns it like [`shown_source`]; an empty object if the index

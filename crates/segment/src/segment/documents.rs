@@ -99,17 +99,30 @@ impl Segment {
         }
     }
 
-    /// Returns how many bytes [`Segment::document`] decompresses: the sources of the document's block. More
-    /// than a few hundred kilobytes are one large document.
-    pub fn source_block_bytes(&self, doc: DocId) -> Result<u64> {
-        self.stored()?.block_bytes(doc).map_err(|error| self.stored_error(error))
-    }
-
     /// Returns id, routing and source of a document.
     pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
+        self.document_claimed(doc, reader, |_| Ok(()))
+    }
+
+    /// Does the same as [`Segment::document`]. Before sources are decompressed, `claim` gets their length;
+    /// more than a few hundred kilobytes are one large document.
+    ///
+    /// # Errors
+    /// Those of `claim`; a damaged block.
+    pub fn document_claimed<'r, E: From<Error>>(
+        &self,
+        doc: DocId,
+        reader: &'r mut StoredReader,
+        claim: impl FnOnce(u64) -> std::result::Result<(), E>,
+    ) -> std::result::Result<StoredDocument<'r>, E> {
         uses::note(self.core, NO_FIELD, part::STORED_FIELDS);
-        let document =
-            self.stored()?.document(self.core, doc, reader).map_err(|error| self.stored_error(error))?;
+        let damage = |error| self.stored_error(error);
+        let stored = self.stored()?;
+        match stored.missing_bytes(self.core, doc, reader).map_err(damage)? {
+            0 => {}
+            bytes => claim(bytes)?,
+        }
+        let document = stored.document(self.core, doc, reader).map_err(damage)?;
         self.intact()?;
         Ok(document)
     }

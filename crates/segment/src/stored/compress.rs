@@ -162,8 +162,8 @@ pub(super) fn decompress(
     len: u64,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    out.clear();
     if len == bytes.len() as u64 {
+        out.clear();
         out.extend_from_slice(bytes);
         return Ok(());
     }
@@ -176,7 +176,12 @@ pub(super) fn decompress(
         return Err(corrupt());
     }
     let len = len as usize;
-    out.try_reserve_exact(len).map_err(|_| corrupt())?;
+    if out.capacity() < len {
+        // Nothing of the old bytes is copied.
+        out.clear();
+        out.try_reserve_exact(len).map_err(|_| corrupt())?;
+    }
+    // All of it is overwritten, so only what is new is cleared.
     out.resize(len, 0);
     let found = match codec {
         StoredCodec::Lz4 => lz4_flex::block::decompress_into(bytes, out).map_err(|_| corrupt())?,

@@ -189,9 +189,14 @@ impl<'a> Stored<'a> {
         Ok(Parts { before_body, head, head_len, body, body_len })
     }
 
-    /// Returns how many bytes [`Stored::document`] decompresses for the document: the sources of its block.
-    pub fn block_bytes(&self, doc: DocId) -> Result<u64> {
-        Ok(Self::parts(&self.raw_block(self.block_of(doc)?)?)?.body_len)
+    /// Returns how many bytes [`Stored::document`] will decompress for the document: the sources of its
+    /// block, unless `reader` has them.
+    pub fn missing_bytes(&self, core: u64, doc: DocId, reader: &StoredReader) -> Result<u64> {
+        let block = self.block_of(doc)?;
+        match reader.body_of == Some((core, block)) {
+            true => Ok(0),
+            false => Ok(Self::parts(&self.raw_block(block)?)?.body_len),
+        }
     }
 
     /// Returns the document's id, routing and source. `core` identifies the segment to `reader`
@@ -203,9 +208,11 @@ impl<'a> Stored<'a> {
         reader: &'r mut StoredReader,
     ) -> Result<StoredDocument<'r>> {
         let block = self.block_of(doc)?;
-        let raw = self.raw_block(block)?;
-        reader.load_head((core, block), &raw)?;
-        reader.load_body((core, block), &raw)?;
+        if reader.body_of != Some((core, block)) {
+            let raw = self.raw_block(block)?;
+            reader.load_head((core, block), &raw)?;
+            reader.load_body((core, block), &raw)?;
+        }
         reader.document(doc)
     }
 
@@ -313,32 +320,32 @@ impl StoredReader {
         let mut reader = Reader::new(&self.head);
         reader.expect(u64::from(doc_count) * 2 <= self.head.len() as u64, "two bytes a document")?;
         self.docs.clear();
+        self.docs.reserve(doc_count as usize);
+        // Until the place of the first id is known, ids start at 0, and a routing has only its length.
         let (mut ids_len, mut source_at) = (0u64, 0u64);
-        let mut lengths = Vec::with_capacity(doc_count as usize);
         for _ in 0..doc_count {
             let source_len = reader.varint()?;
             let tagged = reader.varint()?;
-            let routing_len = if tagged & 1 != 0 { Some(reader.varint()?) } else { None };
+            let routing = if tagged & 1 != 0 { Some(0..reader.varint()? as usize) } else { None };
             let source_end = source_at.checked_add(source_len).filter(|end| *end <= body_len);
             let source_end = source_end.ok_or_else(|| reader.corrupt("sources inside the block"))?;
-            lengths.push((tagged >> 1, routing_len));
-            ids_len = ids_len.saturating_add(tagged >> 1);
-            let source = source_at as usize..source_end as usize;
-            self.docs.push(DocSpan { id: 0..0, routing: None, source });
-            source_at = source_end;
+            let id_end = ids_len.saturating_add(tagged >> 1);
+            let id = ids_len as usize..id_end as usize;
+            self.docs.push(DocSpan { id, routing, source: source_at as usize..source_end as usize });
+            (ids_len, source_at) = (id_end, source_end);
         }
         reader.expect(source_at == body_len, "sources that fill the block")?;
         reader.expect(ids_len <= reader.remaining() as u64, "ids inside the block")?;
-        let mut id_at = reader.position();
-        let mut routing_at = id_at + ids_len as usize;
-        for (span, (id_len, routing_len)) in self.docs.iter_mut().zip(lengths) {
-            span.id = id_at..id_at + id_len as usize;
-            id_at = span.id.end;
-            if let Some(len) = routing_len {
-                let left = (self.head.len() - routing_at) as u64;
+        let first_id = reader.position();
+        let mut routing_at = first_id + ids_len as usize;
+        for span in &mut self.docs {
+            span.id = first_id + span.id.start..first_id + span.id.end;
+            if let Some(routing) = &mut span.routing {
+                let len = routing.end;
+                let left = self.head.len() - routing_at;
                 reader.expect(len <= left, "routings inside the block")?;
-                span.routing = Some(routing_at..routing_at + len as usize);
-                routing_at += len as usize;
+                *routing = routing_at..routing_at + len;
+                routing_at += len;
             }
         }
         reader.expect(routing_at == self.head.len(), "routings that fill the block")

@@ -59,7 +59,7 @@ impl Node {
             state.insert("nodes".into(), self.nodes_of_state());
         }
         if wants("metadata") {
-            state.insert("metadata".into(), self.state_metadata(&catalog, &indices));
+            state.insert("metadata".into(), self.state_metadata(&catalog, &indices)?);
         }
         if wants("routing_table") {
             state.insert("routing_table".into(), self.routing_table_of(&indices));
@@ -83,11 +83,14 @@ impl Node {
     }
 
     /// Returns the section `metadata`: templates, and settings, mappings and aliases of indices.
-    fn state_metadata(&self, catalog: &Catalog, indices: &[Arc<IndexMetadata>]) -> Value {
-        let shown: Map<String, Value> = indices
-            .iter()
-            .map(|index| {
-                let body = json!({
+    ///
+    /// # Errors
+    /// There is not enough memory for it.
+    fn state_metadata(&self, catalog: &Catalog, indices: &[Arc<IndexMetadata>]) -> Result<Value> {
+        let mut shown = Map::new();
+        for index in indices {
+            limber_mapping::claim_tree(&index.mappings)?;
+            let body = json!({
                     "version": index.version,
                     "mapping_version": index.version,
                     "settings_version": index.version,
@@ -101,19 +104,20 @@ impl Node {
                     "in_sync_allocations": {},
                     "rollover_info": index.rollover_info,
                     "system": false,
-                });
-                (index.name.to_string(), body)
-            })
-            .collect();
+            });
+            limber_mapping::claim_tree(&body["settings"])?;
+            shown.insert(index.name.to_string(), body);
+        }
         let templates = Value::Object(catalog.templates.get_legacy(""));
-        json!({
+        limber_mapping::claim_tree(&templates)?;
+        Ok(json!({
             "cluster_uuid": self.cluster_uuid(),
             "cluster_uuid_committed": true,
             "cluster_coordination": {"term": 1, "last_committed_config": [self.node_id()], "last_accepted_config": [self.node_id()], "voting_config_exclusions": []},
             "templates": templates,
             "indices": shown,
             "index-graveyard": {"tombstones": []},
-        })
+        }))
     }
 
     /// Returns the section `routing_table`: where the copies of each shard are, by index.

@@ -133,7 +133,11 @@ impl Node {
             if found.peek().is_none() && !part.is_empty() && !part.contains('*') {
                 return Err(not_found(part));
             }
-            shown.extend(found.map(|(name, policy)| (name.clone(), show(&catalog, name, policy))));
+            for (name, policy) in found {
+                let policy = show(&catalog, name, policy);
+                limber_mapping::claim_tree(&policy)?;
+                shown.insert(name.clone(), policy);
+            }
         }
         Ok(Value::Object(shown))
     }

@@ -247,6 +247,8 @@ impl Node {
         self.create_destination(config)?;
         let mut after = None;
         loop {
+            // Each page is charged like one request, and released before the next.
+            let _entered = self.enter_work(cancelled.clone());
             let begun_ms = self.environment.clock.monotonic_millis();
             let page =
                 self.transform_page(config, query.clone(), config.page_size, after.as_ref(), cancelled);
@@ -304,7 +306,12 @@ impl Node {
     }
 
     fn write_page(&self, id: &str, config: &TransformConfig, page: &Page) -> Result<()> {
-        let sources: Vec<String> = page.documents.iter().map(|(_, document)| document.to_string()).collect();
+        let mut sources = Vec::with_capacity(page.documents.len());
+        for (_, document) in &page.documents {
+            let source = document.to_string();
+            limber_work::claim(source.len() as u64)?;
+            sources.push(source);
+        }
         let operations: Vec<BulkOperation<'_>> = page
             .documents
             .iter()

@@ -192,7 +192,10 @@ impl Node {
             if matching.peek().is_none() && (!is_pattern || !allow_no_match) {
                 return Err(missing(part));
             }
-            found.extend(matching.map(|(id, entry)| (id.clone(), entry.clone())));
+            for (id, entry) in matching {
+                limber_mapping::claim_tree(entry)?;
+                found.push((id.clone(), entry.clone()));
+            }
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found.dedup_by(|a, b| a.0 == b.0);
@@ -209,11 +212,15 @@ impl Node {
     ) -> Result<Value> {
         let found = self.transforms_named(ids, allow_no_match)?;
         let count = found.len();
-        let shown = found.iter().skip(from).take(size).map(|(id, entry)| match exclude_generated {
-            true => entry["config"].clone(),
-            false => self.shown_transform(id, entry),
-        });
-        Ok(json!({ "count": count, "transforms": shown.collect::<Vec<_>>() }))
+        let mut shown = Vec::new();
+        for (id, entry) in found.iter().skip(from).take(size) {
+            limber_mapping::claim_tree(entry)?;
+            shown.push(match exclude_generated {
+                true => entry["config"].clone(),
+                false => self.shown_transform(id, entry),
+            });
+        }
+        Ok(json!({ "count": count, "transforms": shown }))
     }
 
     /// Carries out `DELETE _transform/{id}`.

@@ -12,6 +12,8 @@ use crate::rest::App;
 
 /// Maximum number of names in one request.
 const NAMES_MAX: usize = 10_000;
+/// Maximum length of a name, privilege or resource that `_has_privileges` is asked for.
+const NAME_BYTES_MAX: usize = 1_000;
 
 pub(super) fn authenticate(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(caller()?.identity.to_json()))
@@ -157,12 +159,19 @@ fn application_checks(rights: &Rights, asked: &Value) -> Result<Map<String, Valu
 
 fn texts(value: &Value) -> Result<Vec<String>> {
     let bad = || RequestError::parsing(format!("expected a list of at most [{NAMES_MAX}] strings"));
+    // Each is compared with the patterns of all roles.
+    let text = |item: &Value| match item.as_str() {
+        Some(text) if text.len() > NAME_BYTES_MAX => Err(RequestError::illegal_argument(format!(
+            "a name of [{}] bytes is longer than the maximum of [{NAME_BYTES_MAX}]",
+            text.len()
+        ))),
+        Some(text) => Ok(text.to_owned()),
+        None => Err(bad()),
+    };
     match value {
         Value::Null => Ok(Vec::new()),
-        Value::String(text) => Ok(vec![text.clone()]),
-        Value::Array(items) if items.len() <= NAMES_MAX => {
-            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(bad)).collect()
-        }
+        Value::String(_) => Ok(vec![text(value)?]),
+        Value::Array(items) if items.len() <= NAMES_MAX => items.iter().map(text).collect(),
         _ => Err(bad()),
     }
 }
