@@ -97,16 +97,27 @@ fn analyzers_of_an_index() {
 fn analysis_that_ends_early_refuses_its_document() {
     let settings = json!({
         "char_filter": {"c": {"type": "html_strip"}},
-        "tokenizer": {"s": {"type": "simple_pattern", "pattern": "a*b"}},
+        "tokenizer": {
+            "s": {"type": "simple_pattern", "pattern": "a*b"}, "g": {"type": "edge_ngram", "max_gram": 5000},
+        },
         "filter": {
             "p": {"type": "phonetic", "encoder": "metaphone"}, "m": {"type": "min_hash", "hash_count": 5000},
             "d": {"type": "dictionary_decompounder", "word_list": ["aaa"]},
+            "e": {"type": "edge_ngram", "min_gram": 1, "max_gram": 1000},
+            "b": {"type": "min_hash", "bucket_count": 100_000},
+            "x": {"type": "multiplexer", "filters": ["reverse", "uppercase"]},
+            "none": {"type": "length", "min": 100_000},
         },
         "analyzer": {
             "char_filter": {"tokenizer": "keyword", "char_filter": ["c"]}, "simple_pattern": {"tokenizer": "s"},
             "classic": {"tokenizer": "classic"}, "thai": {"tokenizer": "thai"},
             "phonetic": {"tokenizer": "keyword", "filter": ["p"]}, "min_hash": {"tokenizer": "keyword", "filter": ["m"]},
             "decompounder": {"tokenizer": "keyword", "filter": ["d"]},
+            "dropped": {"tokenizer": "keyword", "filter": ["e", "none"]},
+            "dropped_grams": {"tokenizer": "g", "filter": ["none"]},
+            "dropped_hashes": {"tokenizer": "keyword", "filter": ["b", "none"]},
+            "long_token": {"tokenizer": "keyword", "filter": ["reverse", "none"]},
+            "long_token_parts": {"tokenizer": "keyword", "filter": ["x", "none"]},
         },
     });
     let analyzers =
@@ -123,12 +134,39 @@ fn analysis_that_ends_early_refuses_its_document() {
         end_document()
     };
     let past = || Work { deadline: Some(Instant::now()), ..Work::default() };
-    for name in ["char_filter", "simple_pattern", "classic", "thai", "phonetic", "min_hash", "decompounder"] {
+    for name in [
+        "char_filter",
+        "simple_pattern",
+        "classic",
+        "thai",
+        "phonetic",
+        "min_hash",
+        "decompounder",
+        "dropped",
+        "dropped_grams",
+        "dropped_hashes",
+        "long_token",
+        "long_token_parts",
+    ] {
         let cancelled = Work { cancelled: Arc::new(true.into()), ..Work::default() };
         assert!(matches!(refused(name, cancelled), Err(Stop::Cancelled)), "{name}");
         assert!(refused(name, Work::default()).is_ok(), "{name}");
         assert!(refused(name, past()).is_ok(), "{name}: a search reports its deadline itself");
     }
+}
+
+/// A chain of many thousands of filters would overflow the stack; an index that has one is opened.
+#[test]
+fn chains_are_short() {
+    let parse = |count: usize| {
+        let settings = json!({"analyzer": {"a": {"tokenizer": "keyword", "filter": vec!["unique"; count]}}});
+        Analyzers::parse(&settings, AnalysisLimits::default(), Analyzers::built_in().resources())
+    };
+    assert!(parse(1_001).is_ok());
+    let _entered = Work::default().enter();
+    assert!(parse(1_000).is_ok());
+    let reason = "[a] has [1001] token filters, but at most [1000] are supported";
+    assert_eq!(parse(1_001).unwrap_err().reason, reason);
 }
 
 #[test]

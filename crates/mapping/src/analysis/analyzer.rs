@@ -8,6 +8,7 @@ use limber_work as work;
 use super::ascii;
 use super::chain::{self, Emit, Filter, Step};
 use super::char_filter::{CharFilter, Rewritten};
+use super::pace;
 use super::produced::Produced;
 use super::token::{Analyzed, AnalyzedToken, Token, TokenBuf, UNSETTLED};
 use super::tokenizer::{Tokenizer, lower_and_pad, pieces};
@@ -255,13 +256,19 @@ impl Analyzer {
 fn by_token(filters: &[Filter], room: &mut String, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
     let mut skipped = 0;
     source(&mut |token| {
-        let is_kept = filters.iter().all(|filter| match &filter.step {
-            Step::Each(each) => each.change(token, room),
-            Step::Stream(_) => true,
-        });
-        if !is_kept {
-            skipped += token.increment;
-            return true;
+        if !pace::goes_on(1 + filters.len()) {
+            return false;
+        }
+        for filter in filters {
+            if !pace::takes(token.text.len()) {
+                return false;
+            }
+            if let Step::Each(each) = &filter.step
+                && !each.change(token, room)
+            {
+                skipped += token.increment;
+                return true;
+            }
         }
         token.increment += std::mem::take(&mut skipped);
         sink(token)
@@ -273,10 +280,16 @@ fn by_token(filters: &[Filter], room: &mut String, source: &mut dyn FnMut(Emit<'
 pub(super) fn normalized(char_filters: &[CharFilter], filters: &[Filter], text: &str) -> String {
     let mut token = TokenBuf { text: text.to_owned(), ..TokenBuf::default() };
     for filter in char_filters.iter().filter(|filter| filter.is_normalizing) {
+        if !pace::takes(token.text.len()) {
+            break;
+        }
         token.text = filter.apply(&token.text).text;
     }
     let mut room = String::new();
     for filter in filters.iter().filter(|filter| filter.is_normalizing) {
+        if !pace::takes(token.text.len()) {
+            break;
+        }
         match (&filter.normal, &filter.step) {
             (Some(each), _) | (None, Step::Each(each)) => each.change(&mut token, &mut room),
             (None, Step::Stream(_)) => true,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use limber_work as work;
 
+use super::pace::{self, LONG_TOKEN_BYTES};
 use super::token::TokenBuf;
 
 /// Receives tokens. Returns false if no more are wanted.
@@ -162,6 +163,9 @@ struct Group<'f> {
 impl Stage for Group<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         for filter in &self.filters {
+            if !pace::takes(token.text.len()) {
+                return false;
+            }
             if !filter.change(token, &mut self.scratch) {
                 self.skipped += token.increment;
                 return true;
@@ -179,6 +183,9 @@ impl Stage for Group<'_> {
 /// Passes what `source` emits through `filters` to `sink`. Returns the positions of removed tokens after the
 /// last one. `end` is the byte offset of the end of the text.
 pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
+    if !pace::goes_on(filters.len()) {
+        return 0;
+    }
     let mut stages: Vec<Box<dyn Stage + '_>> = Vec::new();
     let mut rest = filters;
     while let Some(first) = rest.first() {
@@ -201,13 +208,14 @@ pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>)
     finish(&mut stages, End { trailing: 0, offset: end }, sink)
 }
 
-/// Length from which a token is charged to the request between two filters, because a filter may keep it or
-/// join it with others.
-const LONG_TOKEN_BYTES: usize = 1 << 10;
-
 fn push(stages: &mut [Box<dyn Stage + '_>], token: &mut TokenBuf, sink: Emit<'_>) -> bool {
-    // Shingles of shingles of shingles grow tenfold with each filter.
-    if token.text.len() > LONG_TOKEN_BYTES && !stages.is_empty() && !work::state_bytes(token.text.len()) {
+    if !pace::goes_on(1) {
+        return false;
+    }
+    // A filter may keep a long token or join it with others: shingles of shingles of shingles grow tenfold
+    // with each filter.
+    let bytes = token.text.len();
+    if bytes > LONG_TOKEN_BYTES && !stages.is_empty() && !(pace::takes(bytes) && work::state_bytes(bytes)) {
         return false;
     }
     match stages.split_first_mut() {

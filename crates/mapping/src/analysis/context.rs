@@ -53,6 +53,23 @@ pub(super) struct Context<'a> {
 /// Filters may name filters; more levels than this mean a cycle.
 const DEPTH_MAX: usize = 8;
 
+/// Maximum number of filters in a chain. The stages of a text call each other, so a chain of many thousands
+/// would overflow the stack.
+const CHAIN_FILTERS_MAX: usize = 1_000;
+
+/// Checks the number of filters in a chain.
+///
+/// # Errors
+/// A request declares more than [`CHAIN_FILTERS_MAX`]. An index that exists is opened with any number.
+pub(super) fn check_chain(name: &str, count: usize) -> Result<(), RequestError> {
+    if count <= CHAIN_FILTERS_MAX || limber_work::Work::current().is_none() {
+        return Ok(());
+    }
+    Err(RequestError::illegal_argument(format!(
+        "[{name}] has [{count}] token filters, but at most [{CHAIN_FILTERS_MAX}] are supported"
+    )))
+}
+
 /// Types of Elasticsearch and its plugins that are not supported yet.
 const MISSING_TOKENIZERS: &[&str] =
     &["icu_tokenizer", "kuromoji_tokenizer", "ml_standard", "nori_tokenizer", "smartcn_tokenizer"];

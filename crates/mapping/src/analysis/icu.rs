@@ -98,7 +98,12 @@ impl Form {
             return Cow::Borrowed(text);
         }
         let Some(only) = &self.only else { return self.whole(text) };
-        let is_meant = |c: char| only.iter().any(|range| (range.start()..=range.end()).contains(&c));
+        // The ranges ascend.
+        let ranges = only.ranges();
+        let is_meant = |c: char| {
+            let at = ranges.partition_point(|range| range.end() < c);
+            ranges.get(at).is_some_and(|range| range.start() <= c)
+        };
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(first) = rest.chars().next() {

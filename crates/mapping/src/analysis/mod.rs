@@ -6,7 +6,8 @@
 //! [`language`] to the built-in analyzers.
 //!
 //! **Invariant**: a component that produces more than the length of the text charges it to the request as it
-//! grows ([`produced`]).
+//! grows ([`produced`]), and tokens are counted where they are made ([`pace`]), so that a text whose tokens
+//! are all dropped can be cancelled too.
 
 mod analyzer;
 mod ascii;
@@ -21,6 +22,7 @@ mod java_pattern;
 mod language;
 mod letters;
 mod normalizer;
+mod pace;
 mod produced;
 mod registry;
 mod resources;

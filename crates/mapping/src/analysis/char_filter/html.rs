@@ -22,7 +22,7 @@ pub fn strip_html(text: &str) -> String {
     without_html(text, &[]).text
 }
 
-/// Removes the HTML from a text, except for tags with these names.
+/// Removes the HTML from a text, except for tags with these names, which are sorted and in lower case.
 pub(in crate::analysis) fn without_html(text: &str, escaped_tags: &[String]) -> Rewritten {
     let mut rewriter = Rewriter::new(text);
     let mut unclosed = Unclosed::default();
@@ -41,7 +41,9 @@ pub(in crate::analysis) fn without_html(text: &str, escaped_tags: &[String]) -> 
         let found = if rest.starts_with('&') {
             character(rest, &mut replacement)
         } else {
-            let is_escaped = |name: &str| escaped_tags.iter().any(|tag| tag.eq_ignore_ascii_case(name));
+            let is_escaped = |name: &str| {
+                !escaped_tags.is_empty() && escaped_tags.binary_search(&name.to_ascii_lowercase()).is_ok()
+            };
             match tag(rest) {
                 Some((name, _, length)) if is_escaped(name) => {
                     rewriter.keep(length);

@@ -8,12 +8,15 @@ use crate::analysis::settings::Settings;
 
 #[derive(Debug)]
 struct HtmlStrip {
+    /// Sorted and in lower case.
     escaped_tags: Vec<String>,
 }
 
 /// Reads `escaped_tags`, the names of tags that are kept; none by default.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
-    let escaped_tags = settings.list("escaped_tags").unwrap_or_default();
+    let mut escaped_tags = settings.list("escaped_tags").unwrap_or_default();
+    escaped_tags.iter_mut().for_each(|tag| tag.make_ascii_lowercase());
+    escaped_tags.sort_unstable();
     Ok(CharFilter::new(HtmlStrip { escaped_tags }, false))
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::RequestError;
 use crate::analysis::chain::{self, Emit, End, Filter, Parsing, Stage, Stream};
-use crate::analysis::context::Context;
+use crate::analysis::context::{Context, check_chain};
 use crate::analysis::resources::{SeenToken, TokenPredicate, fail};
 use crate::analysis::settings::Settings;
 use crate::analysis::token::{TokenBuf, UNSETTLED};
@@ -36,6 +36,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
             settings.name
         )));
     }
+    check_chain(settings.name, names.len())?;
     let mut filters = Vec::with_capacity(names.len());
     for name in &names {
         filters.push(context.filter(name)?.ok_or_else(|| {

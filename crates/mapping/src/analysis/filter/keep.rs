@@ -1,5 +1,7 @@
 //! `keep` and `keep_types`: only keep tokens that are in a list of words, or that have certain types.
 
+use hashbrown::HashSet;
+
 use super::Words;
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
@@ -12,7 +14,7 @@ struct Keep(Words);
 
 #[derive(Debug)]
 struct KeepTypes {
-    types: Vec<String>,
+    types: HashSet<String>,
     excludes: bool,
 }
 
@@ -43,6 +45,7 @@ pub fn make_types(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, Re
             )));
         }
     };
+    let types = types.into_iter().collect();
     Ok(Filter::each(KeepTypes { types, excludes }).reading_kinds())
 }
 
@@ -54,6 +57,6 @@ impl Each for Keep {
 
 impl Each for KeepTypes {
     fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
-        self.types.iter().any(|kind| kind == token.kind) != self.excludes
+        self.types.contains(token.kind) != self.excludes
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Stage, Stream};
 use crate::analysis::context::Context;
+use crate::analysis::pace;
 use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
@@ -106,6 +107,9 @@ impl Stage for Gathering<'_> {
     }
 
     fn end(&mut self, End { trailing, .. }: End, emit: Emit<'_>) -> u32 {
+        if self.buckets.is_empty() {
+            return trailing;
+        }
         let mut token = TokenBuf { end: self.end, kind: "MIN_HASH", ..TokenBuf::default() };
         let mut increment = 1;
         let mut one = |own: &Self, function: u32, hash: Hash| {
@@ -114,6 +118,9 @@ impl Stage for Gathering<'_> {
             emit(&mut token)
         };
         for function in 0..self.own.hash_count {
+            if !pace::goes_on(1) {
+                return trailing;
+            }
             let of_function = self.buckets.range((function, 0)..=(function, u32::MAX));
             if !(self.own.rotates && self.own.set_size == 1) {
                 for (_, hashes) in of_function {

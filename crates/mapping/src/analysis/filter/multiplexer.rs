@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
+use hashbrown::HashSet;
+
 use crate::RequestError;
 use crate::analysis::chain::{self, Emit, Filter, Parsing, Stage, Stream};
-use crate::analysis::context::Context;
+use crate::analysis::context::{Context, check_chain};
 use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
@@ -34,6 +36,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
                 ))
             })?);
         }
+        check_chain(settings.name, chain.len())?;
         chains.push(chain);
     }
     let reads_kinds = chains.iter().flatten().any(|filter| filter.reads_kinds);
@@ -71,7 +74,7 @@ impl Stream for Multiplexer {
 
 impl Stage for Side<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: HashSet<String> = HashSet::new();
         let mut increment = token.increment;
         let mut goes_on = true;
         let end = token.end;
@@ -84,10 +87,9 @@ impl Stage for Side<'_> {
             };
             chain::run(filters, end, &mut source, &mut |made| {
                 // Removes duplicates, like the filter `remove_duplicates` that Elasticsearch appends.
-                if seen.contains(&made.text) {
+                if !seen.insert(made.text.clone()) {
                     return true;
                 }
-                seen.push(made.text.clone());
                 made.increment = std::mem::take(&mut increment);
                 goes_on = goes_on && emit(made);
                 goes_on

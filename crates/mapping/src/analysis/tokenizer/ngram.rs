@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use super::Tokenizer;
 use super::cut::is_letter;
 use crate::RequestError;
@@ -43,7 +45,7 @@ struct NGram {
     is_edge: bool,
     /// Empty means all characters.
     classes: Vec<Class>,
-    custom: Vec<char>,
+    custom: HashSet<char>,
 }
 
 /// Makes `ngram`. Reads `min_gram` (1), `max_gram` (2), whose difference `index.max_ngram_diff` limits, and
@@ -89,16 +91,17 @@ pub(in crate::analysis) fn bounds(min: i32, max: i32) -> Result<(usize, usize), 
     Ok((min as usize, max as usize))
 }
 
-fn classes(settings: &Settings<'_>) -> Result<(Vec<Class>, Vec<char>), RequestError> {
+fn classes(settings: &Settings<'_>) -> Result<(Vec<Class>, HashSet<char>), RequestError> {
     let mut classes = Vec::new();
-    let mut custom = Vec::new();
+    let mut custom = HashSet::new();
     for name in settings.list("token_chars").unwrap_or_default() {
-        classes.push(match name.trim().to_lowercase().as_str() {
+        let class = match name.trim().to_lowercase().as_str() {
             "letter" => Class::Letter,
             "digit" => Class::Digit,
             "whitespace" => Class::Whitespace,
             "punctuation" => Class::Punctuation,
             "symbol" => Class::Symbol,
+            "custom" if !custom.is_empty() => continue,
             "custom" => {
                 let characters = settings.text("custom_token_chars").ok_or_else(|| {
                     RequestError::illegal_argument(
@@ -113,7 +116,10 @@ fn classes(settings: &Settings<'_>) -> Result<(Vec<Class>, Vec<char>), RequestEr
                     "Unknown token type: '{other}', must be one of [letter, whitespace, digit, punctuation, symbol, custom]"
                 )));
             }
-        });
+        };
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
     }
     Ok((classes, custom))
 }
