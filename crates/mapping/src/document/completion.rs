@@ -1,8 +1,10 @@
 //! The value of a field of type `completion`: strings, each of which becomes a term for each of its contexts.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::json;
+use super::{error, json};
 use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::field::completion::{Completion, Input};
@@ -41,16 +43,25 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             unreachable!("inputs are read by completions alone");
         };
         let inputs = Input::parse(value, &field.path, completion);
-        let inputs = inputs.map_err(|cause| self.unreadable(node, at, cause))?;
-        for mut input in inputs {
+        let mut inputs = inputs.map_err(|cause| self.unreadable(node, at, cause))?;
+        // All inputs of the value have the same contexts.
+        if let Some(first) = inputs.first().filter(|first| !first.text.is_empty()) {
+            let contexts = self.contexts(&field.path, completion, first.contexts.clone());
+            let contexts = contexts.map_err(|cause| self.unreadable(node, at, cause))?;
+            inputs.iter_mut().for_each(|input| input.contexts = contexts.clone());
+        }
+        for input in &inputs {
             if input.text.is_empty() {
-                let cause = RequestError::illegal_argument("value must have a length > 0");
-                return Err(self.unreadable(node, at, cause));
+                continue;
             }
-            let added = self.add_contexts(&field.path, completion, &mut input);
-            added.map_err(|cause| self.unreadable(node, at, cause))?;
-            self.put_input(node, completion, &input)?;
-            self.feed_parts(node, completion, &input, value, at)?;
+            if let Some(cause) = reserved_character(&input.text).filter(|_| !self.is_acknowledged) {
+                return Err(error::wrapped(self.bytes, at, cause).into());
+            }
+            self.put_input(node, completion, input)?;
+        }
+        // If the value is a string, the walk has already fed the multi-fields.
+        if value.is_object() {
+            self.feed_parts(node, completion, &inputs, at)?;
         }
         if node.is_named {
             self.note_name(leaf);
@@ -61,8 +72,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     fn put_input(&mut self, node: &'a Leaf, completion: &Completion, input: &Input) -> Result<(), Stop> {
         let field = &*node.field;
         let Some(analyzer) = field.analyzer.as_ref().filter(|_| node.is_fed) else { return Ok(()) };
-        let terms = completion.terms(analyzer, input);
-        self.check_room(terms.iter().map(|term| term.len() + size_of::<Vec<u8>>()).sum())?;
+        let terms = completion.terms(analyzer, input, |bytes| self.check_room(bytes))?;
         for term in terms {
             if term.len() <= TERM_BYTES_MAX {
                 self.sink.term(field, &term);
@@ -71,37 +81,38 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Feeds the input of an object to the multi-fields: all of it to completions, and only its string to
-    /// others. If the value is a string, the walk has already fed them.
+    /// Feeds the inputs of an object to the multi-fields: all of them to completions, and only their strings
+    /// to others.
     ///
     /// Source: `CompletionFieldMapper#parse`.
     fn feed_parts(
         &mut self,
         node: &'a Leaf,
         completion: &Completion,
-        input: &Input,
-        value: &Value,
+        inputs: &[Input],
         at: usize,
     ) -> Result<(), Stop> {
-        if !value.is_object() {
-            return Ok(());
-        }
         let tree = self.tree;
+        let Some(first) = inputs.first() else { return Ok(()) };
         for &number in &node.multi_fields {
             let part = &tree.leaves[number as usize];
             let Some(own) = part.field.completion.as_deref() else {
-                self.put(part, number, Scalar::Text(&input.text), at)?;
+                for input in inputs {
+                    self.put(part, number, Scalar::Text(&input.text), at)?;
+                }
                 continue;
             };
             let named = |name: &str| {
                 let place = completion.contexts.iter().position(|context| *context.name == *name);
-                place.map_or_else(Vec::new, |place| input.contexts[place].clone())
+                place.map_or_else(Vec::new, |place| first.contexts[place].clone())
             };
-            let contexts = own.contexts.iter().map(|context| named(&context.name)).collect();
-            let mut copy = Input { contexts, ..input.clone() };
-            let added = self.add_contexts(&part.field.path, own, &mut copy);
-            added.map_err(|cause| self.unreadable(part, at, cause))?;
-            self.put_input(part, own, &copy)?;
+            let given = own.contexts.iter().map(|context| named(&context.name)).collect();
+            let contexts = self.contexts(&part.field.path, own, Arc::new(given));
+            let contexts = contexts.map_err(|cause| self.unreadable(part, at, cause))?;
+            for input in inputs {
+                let copy = Input { contexts: contexts.clone(), ..input.clone() };
+                self.put_input(part, own, &copy)?;
+            }
             if part.is_named {
                 self.note_name(number);
             }
@@ -109,19 +120,21 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Adds values for contexts that the input does not give, from the fields named by their paths.
+    /// Returns the contexts of a value, with values from the fields named by their paths for those that it
+    /// does not give.
     ///
     /// # Errors
     /// One of them cannot be read, or there are no contexts at all.
-    fn add_contexts(
+    fn contexts(
         &self,
         path: &str,
         completion: &Completion,
-        input: &mut Input,
-    ) -> Result<(), RequestError> {
-        input.contexts.resize(completion.contexts.len(), Vec::new());
+        given: Arc<Vec<Vec<String>>>,
+    ) -> Result<Arc<Vec<Vec<String>>>, RequestError> {
+        let mut contexts = Arc::unwrap_or_clone(given);
+        contexts.resize(completion.contexts.len(), Vec::new());
         let mut document = None;
-        for (context, values) in completion.contexts.iter().zip(&mut input.contexts) {
+        for (context, values) in completion.contexts.iter().zip(&mut contexts) {
             let Some(path) = context.path.as_ref().filter(|_| values.is_empty()) else { continue };
             let document = document
                 .get_or_insert_with(|| serde_json::from_str::<Value>(self.text).unwrap_or(Value::Null));
@@ -131,13 +144,24 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 values.extend(context.read(value)?);
             }
         }
-        match !completion.contexts.is_empty() && input.contexts.iter().all(Vec::is_empty) {
+        match !completion.contexts.is_empty() && contexts.iter().all(Vec::is_empty) {
             true => Err(RequestError::illegal_argument(format!(
                 "Contexts are mandatory in context enabled completion field [{path}]"
             ))),
-            false => Ok(()),
+            false => Ok(Arc::new(contexts)),
         }
     }
+}
+
+/// Returns the error for a text with a character that separates the parts of a term.
+///
+/// Source: Lucene's `SuggestField`.
+fn reserved_character(text: &str) -> Option<RequestError> {
+    let is_reserved = |unit: &u16| matches!(unit, 0 | 0x1e | 0x1f);
+    let (place, unit) = text.encode_utf16().enumerate().find(|(_, unit)| is_reserved(unit))?;
+    Some(RequestError::illegal_argument(format!(
+        "Illegal input [{text}] UTF-16 codepoint [0x{unit:x}] at position {place} is a reserved character"
+    )))
 }
 
 /// Collects the values at a dotted path, however the objects on it are written. The limit on the depth of

@@ -14,6 +14,8 @@
 //! Source: Elasticsearch's `CompletionFieldMapper` and Lucene's `SuggestField`, which keep the same in an
 //! automaton.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::RequestError;
@@ -77,8 +79,8 @@ pub(crate) struct Input {
     pub text: String,
     /// Inputs with a larger weight are suggested first.
     pub weight: u32,
-    /// Values of each context, in the order of [`Completion::contexts`].
-    pub contexts: Vec<Vec<String>>,
+    /// Values of each context, in the order of [`Completion::contexts`]. All inputs of a value share them.
+    pub contexts: Arc<Vec<Vec<String>>>,
 }
 
 /// The decoded parts of a term.
@@ -146,15 +148,29 @@ impl Completion {
         prefix
     }
 
-    /// Returns the terms of an input: one for each value of its contexts.
-    pub(crate) fn terms(&self, analyzer: &Analyzer, input: &Input) -> Vec<Vec<u8>> {
+    /// Returns the terms of an input: one for each value of its contexts. `make_room` gets the bytes of the
+    /// terms before they are made.
+    ///
+    /// # Errors
+    /// Those of `make_room`.
+    pub(crate) fn terms<E>(
+        &self,
+        analyzer: &Analyzer,
+        input: &Input,
+        make_room: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Vec<Vec<u8>>, E> {
         let text = self.shortened(&input.text);
         let mut rest = self.key(analyzer, text);
         rest.push(KEY_END);
         rest.extend_from_slice(text.as_bytes());
         rest.extend_from_slice(&input.weight.to_be_bytes());
+        // The number of a context and the byte after its value.
+        let term_bytes = rest.len() + 2 + size_of::<Vec<u8>>();
+        let values = || input.contexts.iter().flatten();
+        let value_bytes: usize = values().map(String::len).sum();
+        make_room(value_bytes + values().count().max(1) * term_bytes)?;
         if self.contexts.is_empty() {
-            return vec![rest];
+            return Ok(vec![rest]);
         }
         let values = input.contexts.iter().enumerate();
         let prefixes = values
@@ -171,7 +187,7 @@ impl Completion {
         }
         terms.sort_unstable();
         terms.dedup();
-        terms
+        Ok(terms)
     }
 
     fn shortened<'t>(&self, text: &'t str) -> &'t str {
@@ -339,7 +355,7 @@ fn levels_for(metres: f64) -> usize {
 impl Input {
     /// Creates an input with weight 1 and without contexts.
     fn plain(text: &str) -> Input {
-        Input { text: text.to_owned(), weight: 1, contexts: Vec::new() }
+        Input { text: text.to_owned(), weight: 1, contexts: Arc::default() }
     }
 
     /// Parses a value to inputs: a string, or an object with `input`, `weight` and `contexts`.
@@ -351,12 +367,12 @@ impl Input {
             Value::Null => Ok(Vec::new()),
             Value::String(text) => Ok(vec![Input::plain(text)]),
             Value::Object(members) => {
-                let (mut texts, mut weight, mut contexts) = (Vec::new(), 1, Vec::new());
+                let (mut texts, mut weight, mut contexts) = (Vec::new(), 1, Arc::default());
                 for (key, value) in members {
                     match key.as_str() {
                         "input" => texts = read_texts(value)?,
                         "weight" => weight = read_weight(value)?,
-                        "contexts" => contexts = read_contexts(value, field, completion)?,
+                        "contexts" => contexts = Arc::new(read_contexts(value, field, completion)?),
                         other => {
                             return Err(RequestError::illegal_argument(format!(
                                 "unknown field name [{other}], must be one of [input, weight, contexts]"
@@ -446,8 +462,16 @@ mod tests {
         };
         let analyzers = crate::analysis::Analyzers::built_in();
         let simple = analyzers.get("simple").expect("built in");
-        let input = Input { text: "Ab cd efgh".into(), weight: 7, contexts: vec![vec!["x".into()]] };
-        let terms = field.terms(simple, &input);
+        let input =
+            Input { text: "Ab cd efgh".into(), weight: 7, contexts: Arc::new(vec![vec!["x".into()]]) };
+        let mut bytes = 0;
+        let note = |room| {
+            bytes = room;
+            Ok::<(), ()>(())
+        };
+        let terms = field.terms(simple, &input, note).expect("room");
+        assert_eq!(bytes, terms[0].len() + size_of::<Vec<u8>>());
+        assert!(field.terms(simple, &input, Err).is_err());
         assert_eq!(terms.len(), 1);
         let entry = field.entry(&terms[0]).expect("an entry");
         assert_eq!((entry.key, entry.text, entry.weight), (&b"ab\x1fcd\x1fe"[..], "Ab cd e", 7));
