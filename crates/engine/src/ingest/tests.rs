@@ -194,6 +194,11 @@ fn remove_and_rename() {
         r#"{"b":1,"a":{},"c":{"d":1,"e":2}}"#,
         r#"{"a":{},"c":{"d":1}}"#,
     );
+    check(
+        r#"[{"remove":{"keep":["b.c","a-b","a.b.c","a"]}}]"#,
+        r#"{"a-b":1,"a":{"x":1},"ab":2,"b":{"c":3,"d":4},"b-":5}"#,
+        r#"{"a-b":1,"a":{"x":1},"b":{"c":3}}"#,
+    );
     check(r#"[{"remove":{"field":"x","ignore_missing":true}}]"#, r#"{"a":1}"#, r#"{"a":1}"#);
     check(
         r#"[{"rename":{"field":"a","target_field":"b"}}]"#,
@@ -316,6 +321,11 @@ fn json_and_date() {
         r#"[{"json":{"field":"a","allow_duplicate_keys":true}}]"#,
         r#"{"a":"[{\"x\":1,\"x\":2}]"}"#,
         r#"{"a":[{"x":2}]}"#,
+    );
+    check(
+        r#"[{"json":{"field":"a","allow_duplicate_keys":true}}]"#,
+        r#"{"a":"{\"x\":1,\"y\":2,\"x\":3,\"z\":4,\"y\":5,\"x\":6}"}"#,
+        r#"{"a":{"z":4,"y":5,"x":6}}"#,
     );
     check(
         r#"[{"date":{"field":"a","formats":["yyyy","UNIX"],"target_field":"b"}}]"#,

@@ -1,6 +1,8 @@
 //! `fingerprint` as OpenSearch has it: "one short string that is the same for the same values, with the
 //! method that made it". Source: OpenSearch's `FingerprintProcessor`.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use limber_mapping::RequestError;
@@ -31,7 +33,7 @@ enum Fields {
     /// Sorted by name.
     These(Vec<FieldPath>),
     /// All members of the source but these.
-    AllBut(Vec<String>),
+    AllBut(HashSet<String>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +80,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     };
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     let fields = match fields.is_empty() {
-        true => Fields::AllBut(excluded),
+        true => Fields::AllBut(excluded.into_iter().collect()),
         false => Fields::These(fields.iter().map(|path| FieldPath::parse(path)).collect::<Result<_, _>>()?),
     };
     Ok(Box::new(FlatFingerprint { fields, target, method, ignore_missing }))

@@ -131,11 +131,15 @@ fn resolve_duplicates(
 
 fn keep_last(document: &mut IngestDocument<'_>, object: NodeId) {
     let children: Vec<NodeId> = document.children(object).collect();
-    for (position, &child) in children.iter().enumerate() {
-        let key = document.key(child).into_owned();
-        if children[position + 1..].iter().any(|&later| document.key(later) == key) {
-            let before = document.children(object).take_while(|&other| other != child).last().unwrap_or(NONE);
-            document.unlink(object, child, before);
+    let mut later = HashSet::new();
+    let mut is_last: Vec<bool> =
+        children.iter().rev().map(|&child| later.insert(document.key(child).into_owned())).collect();
+    is_last.reverse();
+    let mut before = NONE;
+    for (&child, is_last) in children.iter().zip(is_last) {
+        match is_last {
+            true => before = child,
+            false => document.unlink(object, child, before),
         }
     }
 }

@@ -24,8 +24,8 @@ struct KeyValue {
     included: Option<HashSet<String>>,
     excluded: HashSet<String>,
     prefix: String,
-    trim_key: Vec<char>,
-    trim_value: Vec<char>,
+    trim_key: HashSet<char>,
+    trim_value: HashSet<char>,
     strip_brackets: bool,
     ignore_missing: bool,
 }

@@ -4,6 +4,7 @@
 //! stay.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::super::document::node::{Kind, NONE, NodeId};
 use super::super::document::{IngestDocument, ROOT};
@@ -65,27 +66,36 @@ impl Processor for Remove {
 
 impl Processor for Keep {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
-        let keep = self.fields.iter().map(|field| field.render(document)).collect::<Result<Vec<_>, _>>()?;
-        keep_only(document, ROOT, "", &keep);
+        let mut keep =
+            self.fields.iter().map(|field| field.render(document)).collect::<Result<Vec<_>, _>>()?;
+        keep.sort_unstable();
+        keep_only(document, ROOT, "", &keep)?;
         Ok(Flow::Continue)
     }
 }
 
 /// Unlinks every member of `object` that is not in, below or above a kept path. `prefix` is the path of
-/// `object` with a dot at its end.
-fn keep_only(document: &mut IngestDocument<'_>, object: NodeId, prefix: &str, keep: &[String]) {
+/// `object` with a dot at its end. `keep` is sorted.
+fn keep_only(
+    document: &mut IngestDocument<'_>,
+    object: NodeId,
+    prefix: &str,
+    keep: &[String],
+) -> Result<(), RequestError> {
     let mut before = NONE;
     let mut child = document.node(object).first;
     document.mark_edited(object);
     while child != NONE {
+        work::check()?;
         let next = document.node(child).next;
         let path = format!("{prefix}{}", document.key(child));
         let below = format!("{path}.");
-        if keep.contains(&path) {
+        let first_below = keep.partition_point(|kept| *kept < below);
+        if keep.binary_search(&path).is_ok() {
             before = child;
-        } else if keep.iter().any(|kept| kept.starts_with(&below)) {
+        } else if keep.get(first_below).is_some_and(|kept| kept.starts_with(&below)) {
             if document.node(child).kind == Kind::Object {
-                keep_only(document, child, &below, keep);
+                keep_only(document, child, &below, keep)?;
             }
             before = child;
         } else {
@@ -93,4 +103,5 @@ fn keep_only(document: &mut IngestDocument<'_>, object: NodeId, prefix: &str, ke
         }
         child = next;
     }
+    Ok(())
 }

@@ -5,6 +5,7 @@
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
+use limber_work as work;
 
 use super::super::document::node::NONE;
 use super::super::document::{IngestDocument, ROOT};
@@ -37,8 +38,10 @@ impl Processor for RemoveByPattern {
         document.mark_edited(ROOT);
         let (mut before, mut child) = (NONE, document.node(ROOT).first);
         while child != NONE {
+            work::check()?;
             let next = document.node(child).next;
-            let fits = self.patterns.iter().any(|pattern| wildcard::matches(pattern, &document.key(child)));
+            let key = document.key(child);
+            let fits = self.patterns.iter().any(|pattern| wildcard::matches(pattern, &key));
             match fits == self.keeps {
                 true => before = child,
                 false => document.unlink(ROOT, child, before),
