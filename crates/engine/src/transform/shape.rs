@@ -1,6 +1,7 @@
 //! How documents are grouped and groups become documents: `pivot` and `latest`.
 
 use limber_mapping::{ObjectParser, RequestError};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::config::TransformConfig;
@@ -37,7 +38,14 @@ const AGGREGATIONS: &[&str] = &[
     "value_count",
     "weighted_avg",
 ];
+/// Largest number of groups and aggregations of a pivot: as many aggregations as a search may have.
+const NAMES_MAX: usize = 5_000;
+/// Largest number of levels of a group's document. A mapping has at most 20, unless its index says otherwise.
+const LEVELS_MAX: usize = 50;
 const GROUPS: &[&str] = &["terms", "histogram", "date_histogram", "geotile_grid"];
+
+/// Number of characters of a name that is too long that its refusal shows.
+const SHOWN_CHARS: usize = 100;
 
 /// How groups are formed and what is computed for each.
 #[derive(Debug, Clone)]
@@ -100,7 +108,11 @@ impl Shape {
         if group_by.is_empty() {
             return Err(RequestError::illegal_argument("Required [group_by]"));
         }
-        check_aggregations(&aggregations)?;
+        let mut count = group_by.len();
+        for (name, _) in &group_by {
+            check_levels(name, 0)?;
+        }
+        check_aggregations(&aggregations, 0, &mut count)?;
         check_names(group_by.iter().map(|(name, _)| name).chain(aggregations.keys()))?;
         Ok(Shape::Pivot { group_by, aggregations })
     }
@@ -208,12 +220,24 @@ fn check_group(name: &str, source: &Value) -> Result<()> {
     }
 }
 
-fn check_aggregations(aggregations: &Map<String, Value>) -> Result<()> {
-    for definition in aggregations.values() {
+/// Checks the types of aggregations, and that they are not too many, nor their values too deep within a
+/// document. `above` is the level at which they are, and `count` the number of names so far.
+fn check_aggregations(aggregations: &Map<String, Value>, above: usize, count: &mut usize) -> Result<()> {
+    *count += aggregations.len();
+    if *count > NAMES_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "[pivot] has more than [{NAMES_MAX}] groups and aggregations"
+        )));
+    }
+    for (name, definition) in aggregations {
+        work::check_beyond_deadline()?;
+        let level = check_levels(name, above)?;
         let members = definition.as_object().into_iter().flatten();
         for (kind, body) in members {
             match kind.as_str() {
-                "aggs" | "aggregations" => check_aggregations(body.as_object().unwrap_or(&Map::new()))?,
+                "aggs" | "aggregations" => {
+                    check_aggregations(body.as_object().unwrap_or(&Map::new()), level, count)?;
+                }
                 "meta" => {}
                 known if AGGREGATIONS.contains(&known) => {}
                 other => {
@@ -228,20 +252,35 @@ fn check_aggregations(aggregations: &Map<String, Value>) -> Result<()> {
     Ok(())
 }
 
+/// Returns the level of a value with this name in an object at level `above`.
+///
+/// # Errors
+/// It is more than [`LEVELS_MAX`].
+fn check_levels(name: &str, above: usize) -> Result<usize> {
+    let level = above + name.split('.').count();
+    if level > LEVELS_MAX {
+        let start: String = name.chars().take(SHOWN_CHARS).collect();
+        return Err(RequestError::validation([format!(
+            "field [{start}] has more than [{LEVELS_MAX}] levels"
+        )]));
+    }
+    Ok(level)
+}
+
 /// Checks that no two names are the same field, and that none is an object around another.
 fn check_names<'n>(names: impl Iterator<Item = &'n String>) -> Result<()> {
-    let names: Vec<&String> = names.collect();
-    for (at, name) in names.iter().enumerate() {
-        for other in &names[at + 1..] {
-            let invalid = |reason: String| Err(RequestError::validation([reason]));
-            if name == other {
-                return invalid(format!("duplicate field [{name}] detected"));
-            }
-            let is_around =
-                |one: &str, two: &str| two.strip_prefix(one).is_some_and(|rest| rest.starts_with('.'));
-            if is_around(name, other) || is_around(other, name) {
+    let mut names: Vec<&String> = names.collect();
+    // Sorted by their parts, an object comes directly before what is in it.
+    names.sort_unstable_by(|one, other| one.split('.').cmp(other.split('.')));
+    for pair in names.windows(2) {
+        let (name, next) = (pair[0], pair[1]);
+        let invalid = |reason: String| Err(RequestError::validation([reason]));
+        match next.strip_prefix(name.as_str()) {
+            Some("") => return invalid(format!("duplicate field [{name}] detected")),
+            Some(rest) if rest.starts_with('.') => {
                 return invalid(format!("field [{name}] cannot be both an object and a field"));
             }
+            _ => {}
         }
     }
     Ok(())
@@ -273,5 +312,32 @@ mod tests {
             Shape::pivot(&json!({"group_by": {"a": {"terms": {}}}, "aggs": {"b": {"top_hits": {}}}}))
                 .is_err()
         );
+    }
+
+    #[test]
+    fn names_are_checked() {
+        let check = |names: &[&str], expected: Option<&str>| {
+            let aggregations: Map<String, Value> =
+                names[1..].iter().map(|name| ((*name).to_owned(), json!({"sum": {"field": "n"}}))).collect();
+            let refusal =
+                Shape::pivot(&json!({"group_by": {names[0]: {"terms": {}}}, "aggs": aggregations})).err();
+            let reason = refusal.map(|error| error.reason);
+            assert_eq!(reason.is_some(), expected.is_some(), "{names:?}: {reason:?}");
+            assert!(reason.unwrap_or_default().contains(expected.unwrap_or_default()), "{names:?}");
+        };
+        check(&["a", "a-b", "b.a", "b.b", "ab"], None);
+        check(&["a", "a-b", "a.b"], Some("field [a] cannot be both an object and a field"));
+        check(&["a.b", "c", "a"], Some("field [a] cannot be both an object and a field"));
+        check(&["a", "b", "a"], Some("duplicate field [a] detected"));
+        check(&["a", &"b.".repeat(LEVELS_MAX)], Some("levels"));
+        check(&["a", &"b".repeat(2 * LEVELS_MAX)], None);
+        let mut inner = json!({"sum": {"field": "n"}});
+        for _ in 0..10 {
+            inner = json!({"filter": {"match_all": {}}, "aggs": {"a.b.c.d.e": inner}});
+        }
+        assert!(Shape::pivot(&json!({"group_by": {"a": {"terms": {}}}, "aggs": {"b": inner}})).is_err());
+        let many: Map<String, Value> =
+            (0..=NAMES_MAX).map(|n| (format!("n{n}"), json!({"sum": {"field": "n"}}))).collect();
+        assert!(Shape::pivot(&json!({"group_by": {"a": {"terms": {}}}, "aggs": many})).is_err());
     }
 }
