@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The caller's fault.
     #[error(transparent)]
-    Request(#[from] RequestError),
+    Request(RequestError),
     /// Corrupt data, a disk error, or a limit of the layers below.
     #[error(transparent)]
     Segment(#[from] limber_segment::Error),
@@ -48,9 +48,19 @@ pub enum Error {
     TimedOut,
 }
 
+/// The layers below that know only [`RequestError`], such as scripts, report a deadline as one.
+impl From<RequestError> for Error {
+    fn from(error: RequestError) -> Error {
+        match error.class {
+            ErrorClass::Timeout => Error::TimedOut,
+            _ => Error::Request(error),
+        }
+    }
+}
+
 impl From<limber_text::Error> for Error {
     fn from(error: limber_text::Error) -> Error {
-        Error::Request(error.into())
+        RequestError::from(error).into()
     }
 }
 

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use limber_mapping::ErrorClass;
 use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
@@ -60,6 +60,32 @@ fn cancellation_ends_a_search_and_a_deadline_cuts_it_short() {
     context.deadline = Some(Instant::now());
     let response = limber_search::execute(&shards, &parse(&json!({})), &context).unwrap();
     assert!(response.timed_out);
+}
+
+/// However slow its scripts are, a search ends at its deadline, with what it has found.
+#[test]
+fn a_deadline_ends_slow_scripts() {
+    let (_shards, shards) = shards();
+    let slow = |rest: &str| format!("int s = 0; for (int i = 0; i < 900000; i++) {{ s += i }} {rest}");
+    let metric = json!({
+        "init_script": "state.s = 0", "map_script": slow("state.s += s"),
+        "combine_script": slow("return state.s"), "reduce_script": "return states.size()",
+    });
+    for body in [
+        json!({"query": {"script": {"script": slow("return s > 0")}}}),
+        json!({"query": {"script_score": {"query": {"match_all": {}}, "script": {"source": slow("return 1")}}}}),
+        json!({"sort": {"_script": {"type": "number", "script": slow("return s")}}}),
+        json!({"size": 0, "aggs": {"a": {"scripted_metric": metric}}}),
+        json!({
+            "runtime_mappings": {"r": {"type": "long", "script": slow("emit(s)")}}, "query": {"term": {"r": 1}},
+        }),
+    ] {
+        let mut context = support::context();
+        context.deadline = Some(Instant::now() + Duration::from_millis(1));
+        let response = limber_search::execute(&shards, &parse(&body), &context).unwrap();
+        assert!(response.timed_out, "{body}");
+        assert_eq!(response.aggregations.is_some(), body.get("aggs").is_some());
+    }
 }
 
 #[test]

@@ -139,7 +139,7 @@ impl Machine for Run<'_> {
     }
 
     fn check_time(&self, at: u32) -> Outcome<()> {
-        work::check_beyond_deadline().map_err(RequestError::from)?;
+        work::check().map_err(RequestError::from)?;
         if Instant::now() > self.until {
             return Err(ScriptError::limit(at, "The time that a script may take has been used up."));
         }

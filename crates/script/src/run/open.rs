@@ -298,7 +298,7 @@ impl<'a> OpenScript<'a> {
         self.run.begin(docs);
         let mut kept_bytes = 0;
         for at in 0..docs.len() {
-            work::check_beyond_deadline()?;
+            work::check()?;
             self.run.emitted.clear();
             self.run.renew_memory(kept_bytes);
             if let Err(error) = self.run.run(at)
@@ -308,8 +308,12 @@ impl<'a> OpenScript<'a> {
             }
             kept_bytes += self.run.emitted.iter().map(|emitted| emitted.value.kept_bytes()).sum::<u64>();
             match found(at, &self.run.emitted) {
-                // There is no memory for the values, which is no failure of the script.
-                Err(refused) if refused.class == ErrorClass::TooManyRequests => return Err(refused),
+                // There is no memory or time for the values, which is no failure of the script.
+                Err(refused)
+                    if matches!(refused.class, ErrorClass::TooManyRequests | ErrorClass::Timeout) =>
+                {
+                    return Err(refused);
+                }
                 // A value that the field cannot take is a failure of its script.
                 Err(cause) if !goes_on => {
                     return Err(self.failed(ScriptError::new(0, cause.kind, cause.reason)));
@@ -388,7 +392,7 @@ impl<'a> OpenScript<'a> {
     ) -> Result<(), E> {
         let mut kept_bytes = 0;
         for at in 0..count {
-            work::check_beyond_deadline().map_err(RequestError::from)?;
+            work::check().map_err(RequestError::from)?;
             self.run.renew_memory(kept_bytes);
             let value = self.run_at(at, scores)?;
             kept_bytes += value.kept_bytes();

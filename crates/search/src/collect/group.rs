@@ -8,6 +8,7 @@ use limber_mapping::{Field, Representation, RequestError, reserved};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment};
+use limber_work as work;
 
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -197,6 +198,7 @@ impl GroupReader<'_> {
             GroupReader::Terms { terms, .. } => {
                 let mut term = Vec::new();
                 terms.term(value as u64, &mut term)?;
+                work::claim(term.len() as u64)?;
                 Ok(GroupKey::Term(term.into()))
             }
             _ => Ok(GroupKey::Number(value)),

@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use limber_mapping::number::sortable_from_f64;
 use limber_segment::columns::{Batch, Cardinality};
 use limber_segment::{DocId, Segment};
+use limber_work as work;
 
 use super::computed_term_reader::ComputedTermReader;
 use super::distance::DistanceReader;
@@ -197,6 +198,8 @@ impl<'a> KeyReader<'a> {
                     Some(dictionary) if position % 2 == 1 => {
                         let mut term = Vec::new();
                         dictionary.term(position as u64 / 2, &mut term)?;
+                        // A term may be 32 KB long, and every hit has a copy.
+                        work::claim(term.len() as u64)?;
                         SortKey::Term(Some(term.into()))
                     }
                     _ => SortKey::Term(reader.missing_term.clone()),

@@ -8,6 +8,7 @@ use limber_mapping::{RequestError, SourceMode};
 use limber_segment::DocId;
 use limber_store::Charge;
 use limber_store::sync::Mutex;
+use limber_work::{Entered, Work};
 use serde_json::Value;
 
 use crate::aggregation::{
@@ -275,6 +276,8 @@ impl QueryPhase<'_> {
         let parts = Parts { snapshot, bound: &bound, context: self.context, found: Mutex::new(Vec::new()) };
         let split: Option<&dyn Split> = if collector.can_split() { Some(&parts) } else { None };
         let mut hits = self.search(visit, Some(&mut collector), before, split)?;
+        // What was collected in time becomes the answer, however long that takes.
+        let _without_deadline = without_deadline(self.context);
         for (part, _charge) in parts.found.into_inner() {
             collector.absorb(part)?;
         }
@@ -340,11 +343,17 @@ struct Parts<'s> {
     found: Mutex<Vec<(ShardPart, Charge)>>,
 }
 
+/// Makes this thread work on without the deadline of the search until the guard drops.
+fn without_deadline(context: &SearchContext) -> Entered {
+    Work { deadline: None, ..context.work() }.enter()
+}
+
 impl Split for Parts<'_> {
     fn with_sink(&self, body: &mut dyn FnMut(Option<&mut dyn Sink>) -> Result<()>) -> Result<()> {
         let budget = Budget::new(self.context)?;
         let mut collector = ShardCollector::new(self.snapshot, self.bound, &budget)?;
         body(Some(&mut collector))?;
+        let _without_deadline = without_deadline(self.context);
         let part = collector.into_part()?;
         self.found.lock().push((part, budget.into_charge()));
         Ok(())

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment, StoredReader};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::highlighted::{BoundHighlight, SegmentHighlight};
@@ -150,7 +151,7 @@ impl<'a> Fetcher<'a> {
         opened.percolations.add_slots(hit.doc, &mut fetched.fields)?;
         (fetched.matched_queries, fetched.named_scores) = opened.matched_queries(hit.doc);
         started = self.note(FetchStep::Highlight, started);
-        self.rank(hit, &mut fetched);
+        self.rank(hit, &mut fetched)?;
         if self.request.explain {
             let explanation = self.searched.query.explain(segment, hit.doc)?;
             let explanation = rescored::explain(explanation, self.searched.rescores, segment, hit.doc)?;
@@ -270,7 +271,7 @@ impl<'a> Fetcher<'a> {
     }
 
     /// Sets the score and the sort values.
-    fn rank(&self, hit: &Hit, fetched: &mut SearchHit) {
+    fn rank(&self, hit: &Hit, fetched: &mut SearchHit) -> Result<()> {
         let request = self.request;
         let is_scored =
             request.is_by_score() || request.track_scores || request.sort.iter().any(|sort| sort.is_score());
@@ -282,9 +283,15 @@ impl<'a> Fetcher<'a> {
             fetched.score = Some(key.unwrap_or(hit.score));
         }
         if self.shows_sort {
+            let bytes = |key: &SortKey| match key {
+                SortKey::Term(Some(term)) => term.len() as u64,
+                _ => 0,
+            };
+            work::claim(hit.keys.iter().map(bytes).sum())?;
             let shown = self.searched.sorts.iter().zip(&hit.keys).map(|(sort, key)| sort.show(key));
             fetched.sort = Some(shown.collect());
         }
+        Ok(())
     }
 
     fn collect_inner_hits(&mut self, segment: &Segment, hit: &Hit, fetched: &mut SearchHit) -> Result<()> {

@@ -200,8 +200,8 @@ impl<'a> Run<'a, '_, '_, '_> {
                 }
             }
             let view = &shard.segments[part.segment];
-            let mut open = self.open(part.segment as u32, 0, view)?;
-            match self.windows(&mut open) {
+            let outcome = self.open(part.segment as u32, 0, view);
+            match outcome.and_then(|mut open| self.windows(&mut open)) {
                 Ok(Progress::GoOn) => {}
                 Ok(Progress::Stop) => return Ok(()),
                 Err(Error::TimedOut) => {

@@ -42,10 +42,12 @@ pub(crate) fn search(
     context: &SearchContext,
 ) -> Result<ShardHits> {
     let feeds_scores = sink.as_ref().is_some_and(|sink| sink.needs_scores());
-    match Plan::bind(shard, &wanted, feeds_scores, context) {
+    let sorts = wanted.sorts.clone();
+    let plan = Plan::bind(shard, &wanted, feeds_scores, context);
+    match plan.and_then(|plan| search_bound(shard, wanted, plan, sink, context)) {
         // Binding may take long too, for example to evaluate query rules.
-        Err(Error::TimedOut) => Ok(ShardHits::timed_out(wanted.sorts, context.profiles)),
-        plan => search_bound(shard, wanted, plan?, sink, context),
+        Err(Error::TimedOut) => Ok(ShardHits::timed_out(sorts, context.profiles)),
+        outcome => outcome,
     }
 }
 
@@ -61,7 +63,7 @@ fn search_bound(
     let request = decided.as_ref().unwrap_or(wanted.request);
     let wanted = ShardRequest { request, ..wanted };
     let search_started = Instant::now();
-    let (mut known_total, mut timed_out_first) = (plan.known_total(shard, request)?, false);
+    let (mut known_total, mut timed_out_first) = (plan.known_total(shard, &wanted, sink.is_some())?, false);
     if plan.may_feed_apart(&wanted)
         && let Some(sink) = sink.take_if(|sink| !sink.needs_scores())
     {

@@ -184,7 +184,7 @@ impl Run<'_> {
         let mut search = self.node.prepared(&self.search(), &pinned, request.options)?;
         let failures = pinned.failures.iter().map(search_failure);
         self.findings.lock().failures.extend(failures);
-        let context = self.node.search_context(Arc::default());
+        let context = self.node.search_context(self.progress.cancelled_flag());
         drop(acting);
         let batch_size = u64::from(search.size());
         let mut left = request.max_docs.unwrap_or(u64::MAX);
@@ -192,8 +192,12 @@ impl Run<'_> {
         while left > 0 && !self.is_over() {
             search.size = Some(batch_size.min(left) as u32);
             let page = limber_search::execute_page(&pinned.snapshots, &search, cursor.as_ref(), &context);
-            let mut page =
-                page.map_err(|error| error.to_request_error().with("root_cause", error.root_causes()))?;
+            let mut page = match page {
+                Ok(page) => page,
+                // The response reports the cancellation.
+                Err(_) if self.progress.is_cancelled() => return Ok(()),
+                Err(error) => return Err(error.to_request_error().with("root_cause", error.root_causes())),
+            };
             if cursor.is_none() {
                 let total = page.total.map_or(0, |total| total.value);
                 self.progress.set_total(total.min(left));
