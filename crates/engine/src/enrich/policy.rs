@@ -25,6 +25,11 @@ impl Kind {
     }
 }
 
+/// Largest number of levels of a match field. A mapping has at most 20, unless its index says otherwise.
+const LEVELS_MAX: usize = 50;
+/// Number of characters of a match field that is too long that its refusal shows.
+const SHOWN_CHARS: usize = 100;
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Policy {
     pub kind: Kind,
@@ -78,6 +83,18 @@ impl Policy {
             (.., true) => missing("enrich_fields"),
             _ => Ok(policy),
         }
+    }
+
+    /// Checks the depth of the match field in the index that executing the policy creates. A policy that is
+    /// stored already may be deeper, so this is not a part of [`Policy::parse`].
+    pub(crate) fn check_levels(&self) -> Result<()> {
+        if self.match_field.split('.').count() > LEVELS_MAX {
+            let start: String = self.match_field.chars().take(SHOWN_CHARS).collect();
+            return Err(RequestError::illegal_argument(format!(
+                "[match_field] [{start}] has more than [{LEVELS_MAX}] levels"
+            )));
+        }
+        Ok(())
     }
 
     /// Renders the policy as [`Policy::parse`] reads it.
@@ -154,6 +171,10 @@ mod tests {
             let error = Policy::parse(&body).expect_err("refused");
             assert!(error.reason.contains(part), "{} lacks {part}", error.reason);
         };
+        let deep = "a.".repeat(LEVELS_MAX) + "b";
+        let deep =
+            Policy::parse(&json!({"match": {"indices": "a", "match_field": deep, "enrich_fields": ["b"]}}));
+        assert!(deep.expect("read as it is stored").check_levels().is_err() && policy.check_levels().is_ok());
         refused(json!({"other": {}}), "unsupported policy type [other]");
         refused(json!({"match": {"indices": "a", "match_field": "b"}}), "Required [enrich_fields]");
         refused(json!({"match": {"index": "a"}}), "unknown field [index]");

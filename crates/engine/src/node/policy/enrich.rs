@@ -30,14 +30,19 @@ const ACTION: &str = "cluster:admin/xpack/enrich/execute";
 impl Node {
     fn enrich_policies(&self) -> Result<BTreeMap<String, Policy>> {
         let state = self.state.load();
-        let policies = state.enrich_policies.as_object().into_iter().flatten();
-        policies.map(|(name, body)| Ok((name.clone(), Policy::parse(body)?))).collect()
+        let mut policies = BTreeMap::new();
+        for (name, body) in state.enrich_policies.as_object().into_iter().flatten() {
+            limber_mapping::claim_tree(body)?;
+            policies.insert(name.clone(), Policy::parse(body)?);
+        }
+        Ok(policies)
     }
 
     /// Carries out `PUT _enrich/policy/{name}`.
     pub fn put_enrich_policy(&self, name: &str, body: &Value) -> Result<()> {
         check_name(name)?;
         let policy = Policy::parse(body)?;
+        policy.check_levels()?;
         {
             // The user must be allowed to read the source indices, and the query must be valid.
             let _acting = access::acting("indices:data/read/search");
@@ -64,11 +69,13 @@ impl Node {
         let is_wanted =
             |name: &str| names.is_empty() || parts.iter().any(|part| wildcard::matches(part, name));
         let policies = self.enrich_policies()?;
-        let shown: Vec<Value> = policies
-            .iter()
-            .filter(|(name, _)| is_wanted(name))
-            .map(|(name, policy)| policy.shown(name))
-            .collect();
+        let mut shown = Vec::new();
+        for (name, policy) in policies.iter().filter(|(name, _)| is_wanted(name)) {
+            let policy = policy.shown(name);
+            // The answer is a second copy.
+            limber_mapping::claim_tree(&policy)?;
+            shown.push(policy);
+        }
         Ok(json!({ "policies": shown }))
     }
 
@@ -144,6 +151,7 @@ impl Node {
 
     /// Creates and fills the policy's new index, and replaces the previous one with it.
     fn fill(self: &Arc<Self>, name: &str, policy: &Policy, cancelled: &Arc<AtomicBool>) -> Result<()> {
+        policy.check_levels()?;
         let made = format!("{}-{}", Policy::alias(name), self.now_millis());
         let body = json!({
             "settings": {
