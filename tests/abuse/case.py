@@ -1,6 +1,8 @@
 """One hostile request, and what may be answered."""
 
 import json
+import threading
+import time
 
 OK = (200, 201)
 REFUSED = (400, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429)
@@ -44,6 +46,26 @@ class Case:
 def acts(name, act, expect=OK + REFUSED, **more):
     """A case that is more than one request."""
     return Case(name, None, None, None, expect, act=act, **more)
+
+
+def abandoned(name, method, path, body=None, clients=4, after=0.5, within=2.0, **more):
+    """A request whose clients leave after some seconds; `within` seconds later nothing may work for them any more."""
+
+    def act(server):
+        data = encoded(body)[0]
+        threads = [threading.Thread(target=server.hang_up, args=(method, path, data, after)) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        time.sleep(within)
+        before = server.cpu_seconds()
+        time.sleep(1)
+        used = server.cpu_seconds() - before
+        # The ordinary client takes some of it.
+        yield (200 if used < 0.6 else 500), f"{used:.2f} s of processor in a second after the clients left".encode()
+
+    return acts(name, act, OK, **more)
 
 
 def encoded(body):

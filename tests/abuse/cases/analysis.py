@@ -1,6 +1,6 @@
 """Analysis that multiplies: grams, shingles, synonyms, parts of words, in `_analyze`, in documents, in queries, in highlights."""
 
-from case import OK, REFUSED, Case, Lines
+from case import OK, REFUSED, Case, Lines, abandoned
 
 BAD = (400, 413, 429)
 LONG = "abcdefghij" * 20_000
@@ -114,6 +114,39 @@ CASES = [
     analyze("explain_stages", {"tokenizer": "standard", "explain": True, "filter": [{"type": "ngram", "min_gram": 1, "max_gram": 2}, *["lowercase"] * 100], "text": "abcdefgh " * 500}),
     analyze("gone", lambda: {"tokenizer": "standard", "filter": [SHINGLES], "text": WORDS}, hang_up=0.3, clients=8),
     analyze("clients", lambda: {"tokenizer": "standard", "filter": [{"type": "shingle", "max_shingle_size": 5}] * 4, "text": WORDS}, clients=8, seconds=60),
+]
+
+# Filters that drop every token that the others make.
+NONE = {"type": "length", "min": 100_000}
+THOUSAND = {"type": "edge_ngram", "min_gram": 1, "max_gram": 1_000}
+DROPPED = {
+    "length": {"tokenizer": "keyword", "filter": [THOUSAND] * 4 + [NONE], "text": "a" * 1_000},
+    "stop": {"tokenizer": "keyword", "filter": [THOUSAND] * 4 + ["unique", {"type": "stop", "stopwords": ["a" * n for n in range(1, 1_001)]}], "text": "a" * 1_000},
+    "keep": {"tokenizer": "keyword", "filter": [THOUSAND] * 4 + [{"type": "keep", "keep_words": ["b"]}], "text": "a" * 1_000},
+    "keep_types": {"tokenizer": "keyword", "filter": [THOUSAND] * 4 + [{"type": "keep_types", "types": ["<NUM>"]}], "text": "a" * 1_000},
+    "fingerprint": {"tokenizer": "keyword", "filter": [THOUSAND] * 4 + ["fingerprint"], "text": "a" * 1_000},
+    "repeats": {"tokenizer": "keyword", "filter": ["keyword_repeat"] * 40 + [NONE], "text": "a"},
+    "captures": {"tokenizer": "keyword", "filter": [{"type": "pattern_capture", "patterns": ["(.)"] * 500}] * 4 + [NONE], "text": "abcdefgh" * 10},
+    "multiplexers": {"tokenizer": "keyword", "filter": [{"type": "multiplexer", "filters": ["lowercase", "reverse", "uppercase"] * 10}] * 8 + [NONE], "text": "abc" * 100},
+    "grams": {"tokenizer": {"type": "edge_ngram", "min_gram": 1, "max_gram": 1_000, "token_chars": ["letter"]}, "filter": [THOUSAND] * 3 + [NONE], "text": "a" * 1_000},
+    "paths": {"tokenizer": {"type": "path_hierarchy", "reverse": True}, "filter": [{"type": "length", "min": 100_000_000}], "text": "/a" * 500_000},
+    "hashes": {"tokenizer": "keyword", "filter": [{"type": "min_hash", "bucket_count": 2_147_483_647}, NONE], "text": "a"},
+    "hash_functions": {"tokenizer": "keyword", "filter": [{"type": "min_hash", "hash_count": 2_147_483_647}, NONE], "text": " "},
+    "long_token": {"tokenizer": "keyword", "filter": ["reverse"] * 1_000, "text": "a" * 1_000_000},
+    "long_token_icu": {"tokenizer": "keyword", "filter": ["icu_folding", "icu_normalizer", "uppercase", "lowercase"] * 250, "text": "aB" * 1_000_000},
+    "long_token_normalizer": {"filter": ["icu_folding", "icu_normalizer", "uppercase", "lowercase"] * 250, "text": "aB" * 1_000_000},
+}
+CASES += [abandoned(f"dropped_{name}", "POST", "/_analyze", body) for name, body in DROPPED.items()]
+CASES += [
+    filters("filters_many", ["unique"] * 100_000, "a", expect=400),
+    filters("filters_many_inside", [{"type": "multiplexer", "filters": [",".join(["unique"] * 100_000)]}], "a", expect=400),
+    analyze("custom_characters", lambda: {"tokenizer": {"type": "ngram", "token_chars": ["custom"] * 1_000, "custom_token_chars": "b" * 1_000_000}, "text": "a" * 1_000_000}, 200, seconds=10),
+    analyze("keep_types_many", lambda: {"tokenizer": "standard", "filter": [{"type": "keep_types", "types": [f"t{n}" for n in range(100_000)]}], "text": WORDS}, 200, seconds=20),
+    analyze("folding_set", lambda: {"tokenizer": "keyword", "filter": [{"type": "icu_folding", "unicode_set_filter": "[" + "".join(chr(n) for n in range(0x4E00, 0x9F00, 2)) + "]"}],
+                                    "text": "\u9f01A" * 300_000}, OK + BAD, seconds=20),
+    analyze("escaped_tags", lambda: {"tokenizer": "keyword", "char_filter": [{"type": "html_strip", "escaped_tags": [f"t{n}" for n in range(100_000)]}], "text": "<x>" * 100_000}, seconds=20),
+    abandoned("dropped_match", "POST", "/m-dropped/_search", {"query": {"match": {"t": "a" * 1_000}}}, setup=[index_with("m-dropped", chain(*[THOUSAND] * 4, NONE, tokenizer="keyword"))]),
+    abandoned("dropped_document", "PUT", "/m-dropped/_doc/1", {"t": "a" * 1_000}, setup=[index_with("m-dropped", chain(*[THOUSAND] * 4, NONE, tokenizer="keyword"))]),
 ]
 
 for name, (analysis, document) in DOCUMENTS.items():

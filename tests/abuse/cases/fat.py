@@ -31,7 +31,24 @@ def sources(count, kind="terms", **options):
     return [{f"s{n}": {kind: {"field": "k" if kind == "terms" else "n", **options}}} for n in range(count)]
 
 
+LONG_TERMS = [
+    ("PUT", "/long-terms", {"settings": ONE, "mappings": {"properties": {"k": {"type": "keyword"}, "g": {"type": "keyword"}, "l": {"type": "nested", "properties": {"k": {"type": "keyword"}}}}}}),
+    *[("POST", "/long-terms/_bulk?refresh=true", lambda part=part: Lines([line for n in range(300) for line in ({"index": {}}, {
+        "k": "x" * 30_000 + f"{part}-{n}", "g": f"{n % 3}"})])) for part in range(5)],
+]
+
+
+def sorts(name, body, **more):
+    """Sort values of 30 kB each."""
+    return Case(f"sorts_{name}", "POST", "/long-terms/_search", {"size": 1_500, "_source": False, **body}, setup=LONG_TERMS, seconds=60, **more)
+
+
 CASES = [
+    sorts("once", {"sort": ["k"]}, clients=3),
+    sorts("often", {"sort": ["k"] * 10}),
+    sorts("groups", {"sort": ["k"] * 10, "collapse": {"field": "k", "inner_hits": {"name": "h", "sort": ["k"] * 10}}}),
+    sorts("top_hits", {"size": 0, "aggs": {"g": {"terms": {"field": "g"}, "aggs": {"h": {"top_hits": {"size": 100, "sort": ["k"] * 10, "_source": False}}}}}}, clients=4),
+    Case("sorts_scroll", "POST", "/long-terms/_search?scroll=10s", {"size": 1_500, "_source": False, "sort": ["k"] * 10}, setup=LONG_TERMS, seconds=60),
     # Combinations of the values of several fields.
     aggs("multi_terms", {"multi_terms": {"size": 10, "terms": [{"field": "k"}, {"field": "o"}, {"field": "n"}]}}),
     aggs("multi_terms_of_two", {"multi_terms": {"size": 10, "terms": [{"field": "k"}, {"field": "o"}]}}),

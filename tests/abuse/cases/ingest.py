@@ -38,6 +38,12 @@ KEYS = " ".join(f"k{number}={number}" for number in range(100_000))
 CASES = [
     run("set_doubles", doubling(40), {"a": "x" * 1000}),
     written("set_doubles", doubling(40), {"a": "x" * 1000}),
+    run("kv_trims", [{"kv": {"field": "a", "field_split": " ", "value_split": "=", "trim_value": "b" * 1_000_000 + "a", "trim_key": "b" * 1_000_000 + "a"}}],
+        {"a": "a" * 500_000 + "=" + "a" * 500_000}, OK, seconds=20),
+    run("keeps_many", [{"remove": {"keep": [f"k{n}.a" for n in range(50_000)]}}], {f"x{n}": 1 for n in range(50_000)}, OK, seconds=20),
+    run("removes_by_patterns", [{"remove_by_pattern": {"field_pattern": [f"k*{n}" for n in range(2_000)]}}], {f"x{n}": 1 for n in range(20_000)}, OK + BAD, seconds=60),
+    run("fingerprint_excludes", [{"fingerprint": {"exclude_fields": [f"k{n}" for n in range(50_000)], "hash_method": "MD5@2.16.0"}}], {f"x{n}": 1 for n in range(50_000)}, OK + BAD, seconds=20),
+    run("json_repeats", [{"json": {"field": "a", "allow_duplicate_keys": True}}], {"a": "{" + ",".join(f'"k{n % 49_999}":1' for n in range(50_000)) + "}"}, OK + BAD, seconds=20),
     run("append_doubles", [{"append": {"field": "a", "value": ["{{{a}}}", "{{{a}}}"]}}] * 40, {"a": "x" * 1000}),
     run("copies", [{"set": {"field": "b.b", "copy_from": "b"}}] * 60, {"b": {"x": 1}}),
     run("gsub_multiplies", gsub("", "x" * 10_000, 9), {"a": "aaaa"}),

@@ -75,7 +75,14 @@ CASES = [
                                 ("PUT", "/_enrich/policy/twice/_execute"), ("POST", "/_ingest/pipeline/_simulate", lambda: {
                                     "pipeline": {"processors": [{"enrich": {"policy_name": "twice", "field": "k", "target_field": f"e{n}", "max_matches": 128}} for n in range(500)]},
                                     "docs": [{"_source": {"k": f"key{n}"}} for n in range(200)]}), ("DELETE", "/_enrich/policy/twice")], seconds=120),
+    Case("enrich_policy_deep", "PUT", "/_enrich/policy/deep", lambda: {"match": {"indices": "rare", "match_field": "a." * 100_000 + "b", "enrich_fields": ["c"]}}, 400),
     # Transforms.
+    *[Case(f"transform_deep_{name}", "POST", "/_transform/_preview", lambda group=group, value=value: {"source": {"index": "rare"}, "pivot": {
+        "group_by": {group: {"terms": {"field": "k"}}}, "aggregations": value}}, 400) for name, group, value in (
+            ("group", "a." * 100_000 + "b", {"m": {"max": {"field": "n"}}}), ("value", "g", {"a." * 100_000 + "b": {"max": {"field": "n"}}}),
+            ("inside", "g", {"m": {"filter": {"match_all": {}}, "aggs": {"a." * 100_000 + "b": {"max": {"field": "n"}}}}}))],
+    Case("transform_preview_many", "POST", "/_transform/_preview", lambda: {"source": {"index": "rare"}, "pivot": {
+        "group_by": {"g": {"terms": {"field": "k"}}}, "aggregations": {f"m{n}": {"max": {"field": "n"}} for n in range(150_000)}}}, 400, clients=3, seconds=20),
     Case("transform_preview_groups", "POST", "/_transform/_preview", lambda: {"source": {"index": "rare"}, "pivot": {
         "group_by": {f"g{n}": {"terms": {"field": "k"}} for n in range(300)}, "aggregations": {"m": {"max": {"field": "n"}}}}}),
     Case("transform_preview_names", "POST", "/_transform/_preview", lambda: {"source": {"index": "rare"}, "pivot": {

@@ -1,6 +1,6 @@
 """Painless in every place that runs it: what grows, what loops, what refers to itself."""
 
-from case import OK, REFUSED, Case, Lines
+from case import OK, REFUSED, Case, Lines, abandoned
 
 BAD = (400, 413, 429)
 DOCUMENTS = 2000
@@ -216,6 +216,28 @@ for name, source in RETURNED.items():
                       seconds=60))
     CASES.append(Case(f"stored_{name}", "POST", "/_ingest/pipeline/_simulate", {"pipeline": {"processors": [{"script": {"source":
                       source.replace("params._source", "ctx").replace("doc['k']", "ctx").replace("return ", "ctx.f = ")}}]}, "docs": [{"_source": {"a": 1}}] * 20}, seconds=60))
+
+# A search ends at its timeout, with what it found, however slow its scripts are.
+SLOW = "int s = 0; for (int i = 0; i < 900000; i++) { s += i } "
+IN_TIME = {
+    "query": {"query": {"script": {"script": SLOW + "return s > 0"}}},
+    "score": {"query": {"script_score": {"query": {"match_all": {}}, "script": {"source": SLOW + "return s > 0 ? 1 : 0"}}}},
+    "function": {"query": {"function_score": {"script_score": {"script": SLOW + "return s > 0 ? 1 : 0"}}}},
+    "sort": {"sort": [{"_script": {"type": "number", "script": SLOW + "return s"}}]},
+    "metric": {"size": 0, "aggs": {"a": {"scripted_metric": {"init_script": "state.s = 0", "map_script": SLOW + "state.s += 1", "combine_script": SLOW + "return state.s",
+                                                             "reduce_script": "return states"}}}},
+    "terms": {"size": 0, "aggs": {"a": {"terms": {"script": {"source": SLOW + "return doc['n'].value + s"}}}}},
+    "runtime": {"runtime_mappings": {"r": {"type": "long", "script": SLOW + "emit(s)"}}, "query": {"term": {"r": 5}}},
+    "runtime_counted": {"size": 0, "runtime_mappings": {"r": {"type": "keyword", "script": SLOW + "emit('a' + s)"}}, "aggs": {"a": {"terms": {"field": "r"}}}},
+    "fields": {"size": 2_000, "script_fields": {"f": {"script": SLOW + "return s"}}},
+    "filter": {"size": 0, "aggs": {"a": {"filter": {"script": {"script": SLOW + "return s > 0"}}}}},
+}
+for name, body in IN_TIME.items():
+    CASES.append(Case(f"in_time_{name}", "POST", "/scripted/_search?request_cache=false", {"timeout": "500ms", **body}, 200, seconds=6, contains='"timed_out":true'))
+CASES += [
+    abandoned("update_by_slow_query", "POST", "/scripted/_update_by_query?conflicts=proceed", {"query": {"script": {"script": SLOW + "return s > 0"}}}),
+    abandoned("delete_by_slow_query", "POST", "/scripted/_delete_by_query?conflicts=proceed", {"query": {"script": {"script": SLOW + "return s < 0"}}}),
+]
 
 CASES += [
     Case("params_large", "POST", "/scripted/_search", lambda: {"size": 2000, "script_fields": {"f": {"script": {

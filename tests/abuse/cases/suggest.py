@@ -81,6 +81,11 @@ CASES = [
     document("weight", {"d": {"input": "a", "weight": 9_223_372_036_854_775_807}}),
     document("weight_negative", {"d": {"input": "a", "weight": -1}}),
     document("weight_text", {"d": {"input": "a", "weight": "1" * 100_000}}),
+    *[document(f"contexts_ten_{path}", lambda: {"c": {"input": [f"a{n}" for n in range(1_000)], "contexts": {f"x{m}": [f"k{n}" for n in range(1_000)] for m in range(10)}}},
+               f"/contexts/_doc/{path}", clients=clients, setup=[("PUT", "/contexts", {"mappings": {"properties": {"c": {
+                   "type": "completion", "contexts": [{"name": f"x{m}", "type": "category"} for m in range(10)], "fields": {"again": {
+                       "type": "completion", "contexts": [{"name": f"x{m}", "type": "category"} for m in range(10)]}} if path == "again" else {}}}}})])
+      for path, clients in (("one", 1), ("eight", 8), ("again", 1))],
     document("contexts", lambda: {"c": {"input": [f"a{n}" for n in range(1_000)], "contexts": {"kind": [f"k{n}" for n in range(2_000)], "place": {"lat": 1, "lon": 1}}}}),
     document("contexts_places", lambda: {"c": {"input": [f"a{n}" for n in range(500)], "contexts": {"kind": ["a"], "place": [{"lat": n % 80, "lon": n % 170} for n in range(2_000)]}}}),
     document("contexts_missing", {"c": {"input": "a"}}),
