@@ -212,10 +212,18 @@ def mapping(random):
     return body
 
 
+def transform(random):
+    groups = {random.choice(FIELDS): {random.choice(["terms", "histogram", "date_histogram", "geotile_grid"]): {"field": random.choice(FIELDS), "interval": random.choice(INTEGERS)}} for _ in range(random.choice([1, 3]))}
+    metrics = {random.choice(FIELDS): {random.choice(["max", "avg", "top_metrics", "scripted_metric", "terms", "percentiles"]): {"field": random.choice(FIELDS)}} for _ in range(random.choice([1, 5]))}
+    return {"source": {"index": "g", "query": query(random)}, "pivot": {"group_by": groups, "aggregations": metrics}, "settings": {"max_page_search_size": random.choice(INTEGERS)}}
+
+
 def settings(random):
     found = {}
     for _ in range(random.choice([1, 2, 5])):
         name = random.choice(tables.index_settings())
+        if name.endswith("*") or random.random() < 0.1:
+            name = name.rstrip("*.") + "." + random.choice(FIELDS)
         found[name] = random.choice([random.choice(UNITS), random.choice(INTEGERS), value(random)])
     return found
 

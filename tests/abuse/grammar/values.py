@@ -16,7 +16,7 @@ SCRIPTS = ["1", "doc['n'].value", "int c = 0; while (true) { c++ } return c", "S
            "/(a+)+b/.matcher('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa').find()", "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2) } return f(60)", "int f(int n) { return f(n + 1) } return f(0)",
            "params.p", "1/0", "Double.NaN", "throw new Exception('x')", "def m = [:]; m.m = m; return m", "doc['nothing'].value", "return params._source", "((((((((((1))))))))))", "'a'.repeat(1000000000)",
            "new int[2147483647]", "List l = new ArrayList(2147483647); return l", "StringBuilder b = new StringBuilder(); while (true) { b.append('xxxxxxxxxxxx') }", "emit('a')", "for (int i = 0; i < 200; i++) { emit('a' + i) }"]
-FIELDS = ["n", "k", "t", "d", "p", "s", "c", "c.x", "f", "f.a", "r", "ip", "b", "j", "sug", "q", "nothing", "*", "n*", "_id", "_source", "_index", "_score", "_doc", "", ".", "a..b", "u" * 300]
+FIELDS = ["n", "k", "t", "d", "p", "s", "c", "c.x", "f", "f.a", "r", "ip", "b", "j", "sug", "q", "nothing", "*", "n*", "_id", "_source", "_index", "_score", "_doc", "", ".", "a..b", "u" * 300, "a." * 60 + "b", "a." * 50_000 + "b"]
 TEXTS = ["", "a", "hello world", "hello " * 500, "x" * 10_000, "ab" * 20_000, "\u0000", "\U0001f600" * 500, "a b c d e f g h i j", "key1", "-", "AND OR NOT", "\"a b\"~9", "%{GREEDYDATA:a}", "{{a}}{{#a}}{{/a}}", "../../etc/passwd"]
 
 
