@@ -47,6 +47,38 @@ fn formats_take_and_print_what_elasticsearch_does() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The weeks of users' patterns are those of Java's neutral locale, as 9.4.3 reads and prints them.
+#[test]
+fn local_weeks_and_offsets_are_elasticsearchs() {
+    let check = |pattern: &str, text: &str, printed: &str| {
+        let format = DateFormat::parse_list(pattern).unwrap();
+        let millis = format.parse_millis(text).unwrap_or_else(|error| panic!("{pattern} {text}: {error}"));
+        assert_eq!(format.format_millis(millis), printed, "{pattern} {text}");
+    };
+    check("YYYY-MM-dd", "2024-03-05", "2024-12-31");
+    check("YYYY-MM-dd", "2021-01-01", "2021-12-27");
+    check("YYYY-'W'ww-e", "2024-W01-1", "2024-W01-1");
+    check("YYYY-'W'ww-e", "2024-W10-3", "2024-W10-3");
+    check("YYYY-'W'ww-e", "2021-W01-7", "2021-W01-7");
+    check("YYYY-'W'w-ee", "2024-W10-03", "2024-W10-03");
+    check("YYYY-'W'ww", "2024-W10", "2024-W10");
+    check("YYYY", "2021", "2021");
+    check("YY-ww-e", "24-10-3", "24-10-3");
+    check("yyyy-MM-dd eeee", "2024-03-05 Monday", "2024-03-05 Tuesday");
+    check("yyyy-MM-dd ccc", "2024-03-05 Tue", "2024-03-05 Tue");
+    check("yyyy-MM-dd W", "2024-03-05 1", "2024-03-05 2");
+    check("yyyy-MM-dd HH:mm ZZZZ", "2024-03-05 10:00 GMT+02:00", "2024-03-05 08:00 GMT");
+    check("yyyy-MM-dd HH:mm O", "2024-03-05 10:00 GMT+2", "2024-03-05 08:00 GMT");
+    check("yyyy-MM-dd HH:mm OOOO", "2024-03-05 10:00 GMT", "2024-03-05 10:00 GMT");
+    let refused = |pattern: &str, text: &str| {
+        assert!(DateFormat::parse_list(pattern).unwrap().parse_millis(text).is_err(), "{pattern} {text}");
+    };
+    refused("YYYY-'W'ww-e", "2020-W53-1");
+    refused("YYYY-'W'ww-e", "2021-W1-1");
+    refused("YYYY-'W'ww-e", "2024-W01-02");
+    refused("yyyy-MM-dd HH:mm ZZZZ", "2024-03-05 10:00 GMT+2");
+}
+
 #[test]
 fn range_ends_are_elasticsearchs() {
     let mut wrong = Vec::new();

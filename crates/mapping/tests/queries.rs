@@ -142,7 +142,8 @@ fn patterns_that_are_refused() {
     check("foo", "Invalid format: [foo]: Unknown pattern letter: f");
     check("yyyy-MM-dd'T", "Invalid format: [yyyy-MM-dd'T]: Pattern ends with an incomplete string literal");
     check("yyyy]", "Invalid format: [yyyy]]: Pattern invalid as it contains ] without previous [");
-    check("YYYY-ww", "Invalid format: [YYYY-ww]: pattern letter Y is not supported by Limber yet");
+    check("www", "Invalid format: [www]: Too many pattern letters: w");
+    check("cc", "Invalid format: [cc]: Invalid pattern \"cc\"");
     check("hhh", "Invalid format: [hhh]: Too many pattern letters: h");
     check("", "No date pattern provided");
 }

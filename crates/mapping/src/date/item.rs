@@ -12,6 +12,16 @@ pub(super) enum Unit {
     WeekYear,
     Week,
     WeekDay,
+    /// The year of weeks that begin on Sunday and of which the first contains 1 January, as in Java's neutral
+    /// locale; so are the next two.
+    LocalWeekYear,
+    LocalWeek,
+    /// 1 is Sunday.
+    LocalWeekDay,
+    /// The number of such a week in its month. Parsed but ignored.
+    WeekOfMonth,
+    /// The number of a week in its month, of which the first begins on the first day. Parsed but ignored.
+    AlignedWeek,
     /// Parsed but ignored, as in Elasticsearch.
     Quarter,
     HalfDay,
@@ -77,6 +87,8 @@ pub(super) enum ZoneText {
     Id,
     /// An id or an abbreviation such as `PST`; formatted as an id.
     Name,
+    /// The same, formatted as an abbreviation.
+    ShortName,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +99,7 @@ pub(super) enum Item {
         digits: Digits,
     },
     /// The last two digits of a year from 2000 to 2099.
-    ShortYear,
+    ShortYear(Unit),
     /// A fraction of a second. When parsed, it follows one of the bytes of `points`, or nothing if that is
     /// empty; a point is written. If the width is not fixed, milliseconds are written if they suffice, or
     /// else as many digits as necessary.
@@ -101,6 +113,10 @@ pub(super) enum Item {
         full: bool,
     },
     Offset(Offset),
+    /// `GMT+8`, or in full `GMT+08:00`.
+    LocalOffset {
+        full: bool,
+    },
     Zone(ZoneText),
     Optional(Vec<Item>),
 }

@@ -159,7 +159,8 @@ impl Compiler<'_> {
             _ => Err(format!("Too many pattern letters: {letter}")),
         };
         let year = |unit: Unit| match (count, self.dialect) {
-            (2, _) => Item::ShortYear,
+            (2, _) if unit == Unit::LocalWeekYear => Item::ShortYear(unit),
+            (2, _) => Item::ShortYear(Unit::Year),
             (_, Dialect::Lenient) => number(unit, 1, 9, Sign::Negative),
             (1 | 3, _) => number(unit, count, 19, Sign::Negative),
             (_, Dialect::Strict) => number(unit, 4, 10, Sign::ExceedsPad),
@@ -173,9 +174,17 @@ impl Compiler<'_> {
         };
         Ok(match letter {
             // In a user's pattern these weeks depend on the locale instead of ISO 8601.
-            'Y' | 'w' | 'e' | 'c' if java => {
-                return Err(format!("pattern letter {letter} is not supported by Limber yet"));
-            }
+            'Y' if java => year(Unit::LocalWeekYear),
+            'w' if java => match count {
+                1 => number(Unit::LocalWeek, 1, 2, Sign::None),
+                2 => number(Unit::LocalWeek, 2, 2, Sign::None),
+                _ => return too_many(),
+            },
+            'e' | 'c' if java && count >= 3 => named(Unit::WeekDay)?,
+            'c' if java && count == 2 => return Err("Invalid pattern \"cc\"".to_owned()),
+            'e' | 'c' if java => number(Unit::LocalWeekDay, count, 2, Sign::None),
+            'W' if java && count == 1 => number(Unit::WeekOfMonth, 1, 2, Sign::None),
+            'F' if java && count == 1 => number(Unit::AlignedWeek, 1, 19, Sign::Negative),
             'u' => year(Unit::Year),
             'y' => year(if java { Unit::YearOfEra } else { Unit::Year }),
             'Y' => year(Unit::WeekYear),
@@ -204,10 +213,13 @@ impl Compiler<'_> {
             'A' if count <= 19 => number(Unit::MilliOfDay, count, 19, Sign::None),
             'V' if count == 2 => Item::Zone(ZoneText::Id),
             'V' => return Err("Pattern letter count must be 2: V".to_owned()),
+            'z' if count <= 3 => Item::Zone(ZoneText::ShortName),
             'v' | 'z' if count <= 4 => Item::Zone(ZoneText::Name),
+            'Z' | 'O' if count == 4 => Item::LocalOffset { full: true },
+            'O' if count == 1 => Item::LocalOffset { full: false },
             'X' | 'x' | 'Z' | 'O' => Item::Offset(offset(letter, count)?),
-            'a' | 'G' | 'S' | 'n' | 'N' | 'A' | 'v' | 'z' => return too_many(),
-            'W' | 'F' | 'g' | 'B' | 'p' => {
+            'a' | 'G' | 'S' | 'n' | 'N' | 'A' | 'v' | 'z' | 'W' | 'F' => return too_many(),
+            'g' | 'B' | 'p' => {
                 return Err(format!("pattern letter {letter} is not supported by Limber yet"));
             }
             _ => return Err(format!("Unknown pattern letter: {letter}")),
@@ -228,11 +240,6 @@ fn offset(letter: char, count: usize) -> Result<Offset, String> {
         ('X' | 'x', 4) => (false, Part::Always, Part::Optional),
         ('X' | 'x', 5) | ('Z', 5) => (true, Part::Always, Part::Optional),
         ('Z', 1..=3) => (false, Part::Always, Part::Never),
-        ('Z', 4) | ('O', 1 | 4) => {
-            return Err(format!(
-                "localized offsets (pattern letter {letter}) are not supported by Limber yet"
-            ));
-        }
         ('O', _) => return Err("Pattern letter count must be 1 or 4: O".to_owned()),
         _ => return Err(format!("Too many pattern letters: {letter}")),
     };

@@ -48,10 +48,10 @@ fn read_items(items: &[Item], text: &str, mut at: usize, fields: &mut Fields) ->
                 fields.set(*unit, value);
                 end
             }
-            Item::ShortYear => {
+            Item::ShortYear(unit) => {
                 let digits = Digits { min: 2, max: 2, sign: Sign::None, reserve: 0 };
                 let (value, end) = number(text.as_bytes(), at, digits)?;
-                fields.set(Unit::Year, 2000 + value);
+                fields.set(*unit, 2000 + value);
                 end
             }
             Item::Fraction { min, max, points } => {
@@ -70,8 +70,13 @@ fn read_items(items: &[Item], text: &str, mut at: usize, fields: &mut Fields) ->
                 fields.zone = Some(Zone::fixed(seconds));
                 end
             }
+            Item::LocalOffset { full } => {
+                let (seconds, end) = read_local_offset(text.as_bytes(), at, *full)?;
+                fields.zone = Some(Zone::fixed(seconds));
+                end
+            }
             Item::Zone(style) => {
-                let (zone, end) = zone(text, at, *style == ZoneText::Name)?;
+                let (zone, end) = zone(text, at, matches!(style, ZoneText::Name | ZoneText::ShortName))?;
                 fields.zone = Some(zone);
                 end
             }
@@ -182,6 +187,41 @@ fn read_offset(text: &[u8], start: usize, offset: Offset) -> Result<(i32, usize)
     Ok((sign * total, start + end))
 }
 
+/// Parses `GMT`, and an offset after it. One that is not `full` may have one digit of hours and no minutes.
+///
+/// Source: `LocalizedOffsetIdPrinterParser`.
+fn read_local_offset(text: &[u8], start: usize, full: bool) -> Result<(i32, usize), usize> {
+    let rest = text.get(start..).filter(|rest| rest.starts_with(b"GMT")).ok_or(start)?;
+    let sign = match rest.get(3) {
+        Some(b'+') => 1,
+        Some(b'-') => -1,
+        _ => return Ok((0, start + 3)),
+    };
+    let digit =
+        |at: usize| rest.get(at).filter(|byte| byte.is_ascii_digit()).map(|byte| i32::from(byte - b'0'));
+    let two = |at: usize| Some(digit(at)? * 10 + digit(at + 1)?);
+    let part = |at: usize| (rest.get(at) == Some(&b':')).then(|| two(at + 1)).flatten();
+    let (hours, mut end) = match (two(4), digit(4)) {
+        (Some(hours), _) => (hours, 6),
+        (None, Some(hours)) if !full => (hours, 5),
+        _ => return Err(start),
+    };
+    let mut total = hours * 3600;
+    match part(end) {
+        Some(minutes) => {
+            total += minutes * 60;
+            end += 3;
+            if let Some(seconds) = part(end) {
+                total += seconds;
+                end += 3;
+            }
+        }
+        None if full => return Err(start),
+        None => {}
+    }
+    if total > 18 * 3600 { Err(start) } else { Ok((sign * total, start + end)) }
+}
+
 /// Abbreviations of zone names, with the region that each means.
 const ABBREVIATIONS: [(&str, &str); 18] = [
     ("PST", "America/Los_Angeles"),
@@ -255,6 +295,14 @@ fn days(fields: &Fields, is_lenient: bool) -> Option<i64> {
         let day = within(fields.get(Unit::WeekDay).unwrap_or(1), 1, 7)?;
         return Some(first_monday(year) + (week - 1) * 7 + day - 1);
     }
+    let has_year = fields.get(Unit::Year).or(fields.get(Unit::YearOfEra)).is_some();
+    if let Some(year) = fields.get(Unit::LocalWeekYear).filter(|_| !has_year) {
+        let year = within(year, -YEAR_MAX, YEAR_MAX)?;
+        let weeks = (first_sunday(year + 1) - first_sunday(year)) / 7;
+        let week = within(fields.get(Unit::LocalWeek).unwrap_or(1), 1, weeks)?;
+        let day = within(fields.get(Unit::LocalWeekDay).unwrap_or(1), 1, 7)?;
+        return Some(first_sunday(year) + (week - 1) * 7 + day - 1);
+    }
     let year = match (fields.get(Unit::Year), fields.get(Unit::YearOfEra)) {
         (Some(year), _) => year,
         (None, Some(year)) => {
@@ -284,6 +332,13 @@ fn days(fields: &Fields, is_lenient: bool) -> Option<i64> {
 pub(super) fn first_monday(year: i64) -> i64 {
     let fourth = days_from_civil(year, 1, 4);
     fourth - (fourth + 3).rem_euclid(7)
+}
+
+/// Returns the days since 1970 of the Sunday of a week-based year's first week in Java's neutral locale: the
+/// week of 1 January.
+pub(super) fn first_sunday(year: i64) -> i64 {
+    let first = days_from_civil(year, 1, 1);
+    first - (first + 4).rem_euclid(7)
 }
 
 pub(super) fn weeks_in(year: i64) -> i64 {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::civil::{Civil, MILLIS_PER_DAY, days_from_civil};
 use super::instant::{Instant, NANOS_PER_MILLI};
 use super::item::{Item, Offset, Part, Sign, Unit, ZoneText, names};
-use super::read::first_monday;
+use super::read::{first_monday, first_sunday};
 use super::zone::{Zone, write_offset};
 
 /// Appends the instant in the time zone `zone`.
@@ -27,6 +27,10 @@ struct Local<'a> {
 }
 
 impl Local<'_> {
+    fn instant_millis(&self) -> i64 {
+        self.millis.saturating_sub(i64::from(self.offset) * 1000)
+    }
+
     fn value(&self, unit: Unit) -> i64 {
         let civil = &self.civil;
         let of_day = self.millis.rem_euclid(MILLIS_PER_DAY);
@@ -47,6 +51,14 @@ impl Local<'_> {
             Unit::WeekYear => self.week_year(days),
             Unit::Week => (days - first_monday(self.week_year(days))) / 7 + 1,
             Unit::WeekDay => (days + 3).rem_euclid(7) + 1,
+            Unit::LocalWeekYear => self.local_week_year(days),
+            Unit::LocalWeek => (days - first_sunday(self.local_week_year(days))) / 7 + 1,
+            Unit::LocalWeekDay => (days + 4).rem_euclid(7) + 1,
+            Unit::WeekOfMonth => {
+                let first = days - i64::from(civil.day) + 1;
+                (i64::from(civil.day) - 1 + (first + 4).rem_euclid(7)) / 7 + 1
+            }
+            Unit::AlignedWeek => (i64::from(civil.day) - 1) / 7 + 1,
             Unit::Quarter => (civil.month as i64 - 1) / 3 + 1,
             Unit::HalfDay => (civil.hour >= 12) as i64,
             Unit::Hour => civil.hour as i64,
@@ -59,6 +71,11 @@ impl Local<'_> {
             Unit::MilliOfDay => of_day,
             Unit::NanoOfDay => of_day * NANOS_PER_MILLI + self.nanos,
         }
+    }
+
+    fn local_week_year(&self, days: i64) -> i64 {
+        let year = self.civil.year;
+        if days >= first_sunday(year + 1) { year + 1 } else { year }
     }
 
     fn week_year(&self, days: i64) -> i64 {
@@ -95,8 +112,8 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
                 };
                 let _ = write!(out, "{magnitude:0width$}");
             }
-            Item::ShortYear => {
-                let _ = write!(out, "{:02}", local.civil.year.rem_euclid(100));
+            Item::ShortYear(unit) => {
+                let _ = write!(out, "{:02}", local.value(*unit).rem_euclid(100));
             }
             Item::Fraction { min, max, points } => {
                 if !points.is_empty() {
@@ -117,9 +134,33 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
             Item::Offset(offset) => write_pattern_offset(*offset, local.offset, out),
             Item::Zone(ZoneText::Any) if local.offset == 0 => out.push('Z'),
             Item::Zone(ZoneText::Any) => write_offset(out, local.offset, true, false),
+            Item::LocalOffset { full } => write_local_offset(*full, local.offset, out),
+            Item::Zone(ZoneText::ShortName) => {
+                out.push_str(&local.zone.short_name_at(local.instant_millis()))
+            }
             Item::Zone(_) => out.push_str(&local.zone.id()),
             Item::Optional(inner) => write_items(inner, local, out),
         }
+    }
+}
+
+/// Appends an offset as `GMT+8`, or in full as `GMT+08:00`.
+fn write_local_offset(full: bool, seconds: i32, out: &mut String) {
+    out.push_str("GMT");
+    if seconds == 0 {
+        return;
+    }
+    if full {
+        write_offset(out, seconds, true, false);
+        return;
+    }
+    let magnitude = seconds.unsigned_abs();
+    let _ = write!(out, "{}{}", if seconds < 0 { '-' } else { '+' }, magnitude / 3600);
+    if !magnitude.is_multiple_of(3600) {
+        let _ = write!(out, ":{:02}", magnitude / 60 % 60);
+    }
+    if !magnitude.is_multiple_of(60) {
+        let _ = write!(out, ":{:02}", magnitude % 60);
     }
 }
 

@@ -112,6 +112,21 @@ impl Zone {
         region.following(instant).next().map(|transition| transition.timestamp().as_millisecond())
     }
 
+    /// Returns the region's abbreviation at an instant (`EST`, `EDT`), if it has one of letters, or else the
+    /// zone's id.
+    pub(crate) fn short_name_at(&self, utc_millis: i64) -> String {
+        if let Zone::Region(region) = self
+            && let Ok(instant) = jiff::Timestamp::from_millisecond(utc_millis)
+        {
+            let info = region.to_offset_info(instant);
+            let name = info.abbreviation();
+            if name.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+                return name.to_owned();
+            }
+        }
+        self.id()
+    }
+
     /// Returns `Z`, `+01:00` or the region's name.
     pub fn id(&self) -> String {
         match self {
