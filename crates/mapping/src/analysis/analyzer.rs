@@ -11,7 +11,7 @@ use super::char_filter::{CharFilter, Rewritten};
 use super::pace;
 use super::produced::Produced;
 use super::token::{Analyzed, AnalyzedToken, Token, TokenBuf, UNSETTLED};
-use super::tokenizer::{Tokenizer, lower_and_pad, pieces};
+use super::tokenizer::{Tokenizer, lower_and_pad, word_pieces};
 use super::{lowercase_into, uax29};
 
 /// An analyzer: character filters, a tokenizer, and token filters that are applied in order.
@@ -320,7 +320,7 @@ fn standard(text: &str, length_max: usize, buffers: &mut Buffers, emit: &mut imp
         if end - start <= length_max {
             one(start, end);
         } else {
-            pieces(text, start, end, length_max, one);
+            word_pieces(text, start, end, length_max, one);
         }
     });
 }

@@ -6,6 +6,7 @@ use super::{CharFilter, Rewrite, Rewriter, Rewritten};
 use crate::RequestError;
 use crate::analysis::context::Context;
 use crate::analysis::java_pattern;
+use crate::analysis::resources::fail;
 use crate::analysis::settings::Settings;
 
 #[derive(Debug)]
@@ -35,8 +36,8 @@ impl Rewrite for PatternReplace {
         java_pattern::each(&self.pattern, text, |groups| {
             let (start, end) = groups[0].unwrap_or_default();
             expanded.clear();
-            if self.replacement.push(text, groups, &names, &mut expanded).is_err() {
-                return false;
+            if let Err(error) = self.replacement.push(text, groups, &names, &mut expanded) {
+                return fail(error.into());
             }
             rewriter.keep(start - read);
             read = end;

@@ -19,8 +19,8 @@ struct Edit {
 
 impl Rewritten {
     /// Returns the byte offset in `source`, the original text, of byte `at` of the new text. Within a
-    /// replacement, offsets advance from the start of the replaced part at most to its end. After a deletion,
-    /// the offset is the end of the deleted part.
+    /// replacement, offsets advance from the start of the replaced part to its last character, or to the one
+    /// before it if nothing was replaced. After a deletion, the offset is the end of the deleted part.
     pub fn source_offset(&self, source: &str, at: usize) -> usize {
         let number = self.edits.partition_point(|edit| edit.after.0 <= at);
         let Some(edit) = number.checked_sub(1).map(|last| self.edits[last]) else { return at };
@@ -34,7 +34,8 @@ impl Rewritten {
             units = units.saturating_sub(character.len_utf16());
             is_there
         });
-        inside.map_or(edit.before.1, |(offset, _)| edit.before.0 + offset)
+        let last = || source[..edit.before.1].char_indices().next_back().map_or(0, |(offset, _)| offset);
+        inside.map_or_else(last, |(offset, _)| edit.before.0 + offset)
     }
 }
 
@@ -100,6 +101,28 @@ impl<'a> Rewriter<'a> {
 mod tests {
     use super::*;
 
+    /// Pinned by 9.4.3: a space before each upper-case letter of "fooBarBaz".
+    #[test]
+    fn offsets_of_insertions_lead_back() {
+        let source = "fooBarBaz";
+        let mut rewriter = Rewriter::new(source);
+        rewriter.keep(3);
+        rewriter.replace(0, " ");
+        rewriter.keep(3);
+        rewriter.replace(0, " ");
+        let made = rewriter.finish();
+        assert_eq!(made.text, "foo Bar Baz");
+        let back = |at: usize| made.source_offset(source, at);
+        assert_eq!(
+            [(0, 3), (4, 7), (8, 11)].map(|(from, to)| (back(from), back(to))),
+            [(0, 2), (3, 5), (6, 9)]
+        );
+        let mut rewriter = Rewriter::new(source);
+        rewriter.replace(0, "x ");
+        let made = rewriter.finish();
+        assert_eq!([0, 1, 2].map(|at| made.source_offset(source, at)), [0, 0, 0]);
+    }
+
     #[test]
     fn offsets_lead_back() {
         // "a" + "é" -> "xyz" + "b" - "cd" + "e" + "fgh" -> "i"
@@ -115,6 +138,6 @@ mod tests {
         assert_eq!(made.text, "axyzbei");
         let back: Vec<usize> = (0..=7).map(|at| made.source_offset(source, at)).collect();
         //                a  x  y  z  b  e  i  end
-        assert_eq!(back, [0, 1, 3, 3, 3, 6, 7, 10]);
+        assert_eq!(back, [0, 1, 1, 1, 3, 6, 7, 10]);
     }
 }

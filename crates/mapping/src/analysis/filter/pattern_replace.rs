@@ -7,6 +7,7 @@ use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
 use crate::analysis::context::Context;
 use crate::analysis::java_pattern;
+use crate::analysis::resources::fail;
 use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
@@ -46,7 +47,7 @@ impl Each for PatternReplace {
                 token.text = text;
                 more == 0 || work::state_bytes(more)
             }
-            Err(_) => java_pattern::refuse(),
+            Err(error) => fail(error.into()),
         }
     }
 }

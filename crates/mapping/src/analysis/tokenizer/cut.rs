@@ -56,6 +56,46 @@ pub(in crate::analysis) fn pieces(
     one(from, end);
 }
 
+/// Splits a word of UAX #29 that is longer than `length_max` UTF-16 units, like the scanner of Lucene's
+/// `StandardTokenizer`: each piece is the first word within the next `length_max` units.
+#[cold]
+pub(in crate::analysis) fn word_pieces(
+    text: &str,
+    start: usize,
+    end: usize,
+    length_max: usize,
+    mut one: impl FnMut(usize, usize),
+) {
+    let mut room = String::new();
+    let mut from = start;
+    while from < end {
+        let mut units = 0;
+        let fits = |(_, c): &(usize, char)| {
+            units += c.len_utf16();
+            units <= length_max
+        };
+        let inside = text[from..end].char_indices().take_while(fits).last();
+        // A character of two units is a piece of its own.
+        let last = inside.or_else(|| text[from..end].char_indices().next());
+        let Some((at, c)) = last else { return };
+        let window = &text[from..from + at + c.len_utf8()];
+        lower_and_pad(window, &mut room);
+        let mut first = None;
+        ascii::words(window, room.as_bytes(), |word_start, word_end, _| {
+            first.get_or_insert((word_start, word_end));
+        });
+        from += match first {
+            Some((0, word_end)) => {
+                one(from, from + word_end);
+                word_end
+            }
+            // The scanner reads on before it looks for the word.
+            Some((word_start, _)) => word_start,
+            None => window.len(),
+        };
+    }
+}
+
 /// Emits the runs of characters that satisfy `is_inside`, in pieces of at most `length_max` UTF-16 units.
 pub fn runs(
     text: &str,
@@ -107,5 +147,25 @@ pub fn is_java_whitespace(c: char) -> bool {
         '\t'..='\r' | '\x1c'..='\x1f' | ' ' => true,
         '\u{a0}' | '\u{2007}' | '\u{202f}' | '\u{85}' => false,
         _ => !c.is_ascii() && c.is_whitespace(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As 9.4.3 answers.
+    #[test]
+    fn long_words_are_cut_as_lucene_scans() {
+        let check = |text: &str, length_max: usize, expected: &[&str]| {
+            let mut found = Vec::new();
+            word_pieces(text, 0, text.len(), length_max, |start, end| found.push(&text[start..end]));
+            assert_eq!(found, expected, "{text}");
+        };
+        check("1,000,000.55", 5, &["1,000", "000.5", "5"]);
+        check("hello_world.foo", 5, &["hello", "_worl", "d.foo"]);
+        check("abcdefgh", 3, &["abc", "def", "gh"]);
+        check("don't", 3, &["don", "t"]);
+        check("O'Neil's", 4, &["O'Ne", "il's"]);
     }
 }

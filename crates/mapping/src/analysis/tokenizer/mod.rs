@@ -18,7 +18,7 @@ mod whitespace;
 use contract::{TokenizerType, of};
 
 pub(super) use contract::Tokenizer;
-pub(super) use cut::{is_letter, lower_and_pad, pieces};
+pub(super) use cut::{is_letter, lower_and_pad, word_pieces};
 pub(super) use ngram::bounds as gram_bounds;
 pub(super) use pattern::splitting;
 

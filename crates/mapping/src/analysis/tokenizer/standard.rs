@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Tokenizer;
-use super::cut::{length_max, lower_and_pad, pieces};
+use super::cut::{length_max, lower_and_pad, word_pieces};
 use crate::RequestError;
 use crate::analysis::ascii;
 use crate::analysis::chain::Emit;
@@ -36,7 +36,7 @@ impl Tokenizer for Standard {
             if end - start <= self.length_max {
                 one(start, end);
             } else {
-                pieces(text, start, end, self.length_max, &mut one);
+                word_pieces(text, start, end, self.length_max, &mut one);
             }
         });
     }

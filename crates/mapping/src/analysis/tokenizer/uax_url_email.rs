@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::Tokenizer;
-use super::cut::{length_max, lower_and_pad, pieces};
+use super::cut::{length_max, lower_and_pad, word_pieces};
 use crate::RequestError;
 use crate::analysis::ascii;
 use crate::analysis::chain::Emit;
@@ -42,6 +42,10 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenize
 }
 
 impl UrlEmail {
+    fn fits(&self, token: &str) -> bool {
+        token.len() <= self.length_max || token.encode_utf16().count() <= self.length_max
+    }
+
     fn cut(
         &self,
         text: &str,
@@ -51,11 +55,31 @@ impl UrlEmail {
         emit: Emit<'_>,
     ) -> bool {
         let mut goes_on = true;
-        pieces(text, start, end, self.length_max, |start, end| {
+        if self.fits(&text[start..end]) {
+            token.cut(text, start, end, kind);
+            return emit(token);
+        }
+        word_pieces(text, start, end, self.length_max, |start, end| {
             token.cut(text, start, end, kind);
             goes_on = goes_on && emit(token);
         });
         goes_on
+    }
+
+    /// Emits an address. One that is too long is read as words.
+    fn address(
+        &self,
+        text: &str,
+        (start, end): (usize, usize),
+        kind: &'static str,
+        room: &mut String,
+        token: &mut TokenBuf,
+        emit: Emit<'_>,
+    ) -> bool {
+        match self.fits(&text[start..end]) {
+            true => self.cut(text, (start, end), kind, token, emit),
+            false => self.words(text, (start, end), room, token, emit),
+        }
     }
 
     fn words(
@@ -94,7 +118,7 @@ impl Tokenizer for UrlEmail {
             }
             let kind = if found.get(1).is_some() { "<EMAIL>" } else { "<URL>" };
             if !self.words(text, (read, whole.start()), room, token, emit)
-                || !self.cut(text, (whole.start(), whole.end()), kind, token, emit)
+                || !self.address(text, (whole.start(), whole.end()), kind, room, token, emit)
             {
                 return;
             }
