@@ -87,6 +87,9 @@ impl From<Stop> for RequestError {
     }
 }
 
+/// The end of the reasons of [`RequestError::unsupported`].
+const UNSUPPORTED: &str = " is not supported by Limber yet";
+
 /// Maximum length of a reason. A reason quotes the request, and is itself repeated in the errors of shards,
 /// items and causes.
 const REASON_BYTES_MAX: usize = 16 << 10;
@@ -160,10 +163,13 @@ impl RequestError {
 
     /// Creates an `illegal_argument_exception` (bad request) that names a feature which does not exist yet.
     pub fn unsupported(what: impl std::fmt::Display) -> RequestError {
-        RequestError::bad_request(
-            "illegal_argument_exception",
-            format!("{what} is not supported by Limber yet"),
-        )
+        RequestError::bad_request("illegal_argument_exception", format!("{what}{UNSUPPORTED}"))
+    }
+
+    /// Whether this error, or one of its causes, names a feature which does not exist yet.
+    pub fn is_unsupported(&self) -> bool {
+        self.reason.ends_with(UNSUPPORTED)
+            || self.caused_by.as_ref().is_some_and(|cause| cause.is_unsupported())
     }
 
     /// Adds a member to the error object.

@@ -65,7 +65,11 @@ fn parse_v4(text: &[u8]) -> Option<[u8; 4]> {
 fn parse_v6(text: &[u8]) -> Option<IpBytes> {
     let text = std::str::from_utf8(text).ok()?;
     // A scope (`%eth0`) is ignored, as in Guava since version 33.
-    text.parse::<Ipv6Addr>().ok().map(|address| address.octets())
+    match text.split_once('%') {
+        Some((_, "")) => None,
+        Some((address, _)) => parse(address.as_bytes()).filter(|_| !address.contains('%')),
+        None => text.parse::<Ipv6Addr>().ok().map(|address| address.octets()),
+    }
 }
 
 /// Returns the first and the last address of a CIDR block such as `10.0.0.0/8` or `2001:db8::/32`.

@@ -63,6 +63,8 @@ pub struct MappingSettings {
     pub similarities: Arc<Similarities>,
     /// `index.mapping.source.mode`.
     pub source_mode: SourceMode,
+    /// `index.mapping.ignore_above`, the default of `ignore_above`; `None` is no limit.
+    pub ignore_above: Option<u32>,
     /// `index.mapping.synthetic_source_keep`, the default of fields and objects.
     pub keep: Keep,
     /// `index.mode`.
@@ -188,6 +190,7 @@ impl Default for MappingSettings {
             analyzers: Arc::new(Analyzers::built_in()),
             similarities: Arc::default(),
             source_mode: SourceMode::default(),
+            ignore_above: None,
             keep: Keep::default(),
             mode: IndexMode::default(),
         }

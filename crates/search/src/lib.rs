@@ -47,7 +47,7 @@ pub use fetch::{describe, stored_values};
 pub use held::{emitted_by_name, hold_document, index_scripts};
 pub use limited::only_matching;
 pub use percolator::index_queries;
-pub use query::can_match;
+pub use query::{can_match, weighted_fields};
 pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters};
 pub use response::{
     CountResponse, Cursor, PendingJoins, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits,

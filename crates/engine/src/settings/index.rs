@@ -159,6 +159,12 @@ pub struct IndexSettings {
     pub ignore_malformed: bool,
     /// `index.mapping.source.mode`.
     pub source_mode: SourceMode,
+    /// `mapping.ignore_above`: the default of fields; `None` is no limit.
+    pub ignore_above: Option<u32>,
+    /// `query.default_field`: the fields of queries that name none.
+    pub default_fields: Vec<String>,
+    /// `query_string.lenient`.
+    pub query_string_lenient: bool,
     /// `mapping.synthetic_source_keep`.
     pub synthetic_source_keep: Keep,
     /// `default_pipeline`: for requests that name no pipeline.
@@ -221,6 +227,11 @@ impl IndexSettings {
             max_docvalue_fields_search: read.integer("index.max_docvalue_fields_search", 100)? as u64,
             max_terms_count: read.integer("index.max_terms_count", 65_536)? as u64,
             max_regex_length: read.integer("index.max_regex_length", 1000)? as u64,
+            default_fields: match flat.contains_key("index.query.default_field") {
+                true => index_sort::list(flat, "index.query.default_field"),
+                false => vec!["*".to_owned()],
+            },
+            query_string_lenient: read.boolean("index.query_string.lenient", false)?,
             highlight_offset_max: read.integer("index.highlight.max_analyzed_offset", 1_000_000)? as u64,
             max_inner_result_window: read.integer("index.max_inner_result_window", 100)? as u64,
             max_rescore_window: read.integer("index.max_rescore_window", 10_000)? as u64,
@@ -243,6 +254,10 @@ impl IndexSettings {
                     None if mode::mode(flat).has_series() => SourceMode::Synthetic,
                     None => SourceMode::default(),
                 },
+            },
+            ignore_above: match read.text("index.mapping.ignore_above") {
+                Some(_) => u32::try_from(read.integer("index.mapping.ignore_above", 0)?).ok(),
+                None => None,
             },
             synthetic_source_keep: read.synthetic_source_keep()?,
             default_pipeline: read.pipeline("index.default_pipeline"),
@@ -302,6 +317,7 @@ impl IndexSettings {
             similarities: Arc::new(similarities),
             source_mode: self.source_mode,
             keep: self.synthetic_source_keep,
+            ignore_above: self.ignore_above,
             mode: self.mode.clone(),
         })
     }
@@ -316,6 +332,12 @@ impl IndexSettings {
 pub(crate) fn check_new(flat: &FlatSettings) -> Result<()> {
     for (key, given) in flat {
         known(key)?.check(key, given)?;
+        if let Some(name) = key.strip_prefix("index.analysis.analyzer.").filter(|name| name.starts_with('_'))
+        {
+            let name = name.split('.').next().unwrap_or(name);
+            let reason = format!("analyzer name must not start with '_'. got \"{name}\"");
+            return Err(RequestError::illegal_argument(reason));
+        }
     }
     let set: FlatSettings =
         flat.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();

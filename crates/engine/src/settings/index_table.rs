@@ -63,6 +63,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.mapping.dimension_fields.limit", Unsupported, "32768", Dynamic),
     row("index.mapping.coerce", Boolean, "true", Static),
     row("index.mapping.ignore_malformed", Boolean, "false", Static),
+    row("index.mapping.ignore_above", Integer { min: 0, max: INT_MAX }, "2147483647", Static),
     row("index.mapping.source.mode", Text, "STORED", Final),
     // OpenSearch's name for the source mode `synthetic`.
     row("index.derived_source.enabled", Boolean, "false", Final),

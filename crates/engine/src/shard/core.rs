@@ -28,6 +28,7 @@ use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
 use super::snapshot::Pins;
 use super::stats::Counters;
+use super::writing::growth::Growth;
 use crate::api::Result;
 use crate::environment::Environment;
 use crate::settings::IndexSettings;
@@ -49,7 +50,7 @@ pub(crate) struct IndexCore {
 pub(crate) trait Host: Send + Sync {
     /// Merges a mapping that was inferred from a document into the index's mapping, durably. The result is
     /// visible in [`IndexCore::mapping`] when this returns.
-    fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()>;
+    fn update_mapping(&self, index: &IndexCore, growth: &Growth) -> Result<()>;
     /// Called when the indexing pool has no room. Writes the node's largest buffers to segments if `is_full`
     /// still returns true after other refreshes have ended.
     fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool);

@@ -39,4 +39,5 @@ pub use segment_memory::SegmentMemory;
 pub(crate) use slow_log::{Searched, log_search};
 pub(crate) use snapshot::{CommitFile, CommitPoint, PinnedCommit, commit_of_closed, restore_commit};
 pub(crate) use stats::{Counters, ShardStats, Timer};
+pub(crate) use writing::growth::Growth;
 pub(crate) use writing::write::{Condition, Unsynced, Write, Written};

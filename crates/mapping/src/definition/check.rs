@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{Check, FieldType, Param};
-use crate::json::java::{boolean, java_text, mapper_parsing};
+use crate::json::java::{boolean, java_text, mapper_parsing, named_boolean};
 use crate::settings::{Keep, MappingSettings};
 
 /// Checks a value and converts it to the form that a definition stores. Null means that the parameter counts
@@ -19,6 +19,9 @@ pub(super) fn checked(
 ) -> Result<Value, RequestError> {
     let given = Given { param, value, field, kind, settings };
     match param.check {
+        Check::Bool if param.name == "doc_values" && kind.name() == "keyword" => {
+            named_boolean(param.name, value).map(Value::Bool)
+        }
         Check::Bool | Check::ExplicitBool => boolean(value).map(Value::Bool),
         Check::Constant => given.constant(),
         Check::Count => given.count(),
@@ -94,6 +97,10 @@ impl Given<'_> {
             _ => None,
         };
         match count {
+            Some(count) if self.param.name == "max_input_length" && count <= 0 => {
+                let reason = format!("[max_input_length] must be > 0 but was [{count}]");
+                Err(RequestError::illegal_argument(reason))
+            }
             Some(count @ 0..=2_147_483_647) => Ok(count.into()),
             Some(count) if matches!(self.param.name, "ignore_above" | "depth_limit") => {
                 let reason = format!("[{}] must be positive, got [{count}]", self.param.name);
@@ -147,7 +154,9 @@ impl Given<'_> {
         let name = value.as_str().ok_or_else(|| self.conversion("an analyzer's name"))?;
         // The index's default analyzer has this name even if it is not declared.
         if name != "default" && self.settings.analyzers.get(name).is_none() {
-            return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
+            return Err(RequestError::illegal_argument(format!(
+                "analyzer [{name}] has not been configured in mappings"
+            )));
         }
         let of_index = if self.param.name == "analyzer" { self.settings.analyzers.get(name) } else { None };
         match of_index.map(|analyzer| analyzer.updateable_filters()).filter(|names| !names.is_empty()) {
@@ -184,12 +193,16 @@ impl Given<'_> {
     /// Checks the format of a date.
     fn date_format(&self) -> Result<Value, RequestError> {
         let Given { value, field, .. } = *self;
-        let format = value.as_str().ok_or_else(|| self.conversion("a date format"))?;
+        // Elasticsearch reads a list as Java prints it, where brackets enclose what is optional.
+        let format = &*match value {
+            Value::String(_) | Value::Array(_) => java_text(value),
+            _ => return Err(self.conversion("a date format")),
+        };
         DateFormat::shared(format).map_err(|error| {
-            mapper_parsing(format!("Error parsing [format] on field [{field}]: {}", error.reason))
-                .caused_by(error)
+            let reason = format!("Error parsing [format] on field [{field}]: {}", error.reason);
+            RequestError::illegal_argument(reason).caused_by(error)
         })?;
-        Ok(value.clone())
+        Ok(format.into())
     }
 
     /// Checks the value that stands for `null`.

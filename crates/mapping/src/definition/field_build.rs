@@ -89,7 +89,10 @@ pub(crate) fn build(
         flattened: None,
         splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap,
-        ignore_above: leaf.params.get("ignore_above").and_then(Value::as_u64).map(|count| count as u32),
+        ignore_above: match leaf.params.get("ignore_above").and_then(Value::as_u64) {
+            Some(count) => Some(count as u32),
+            None => settings.ignore_above.filter(|_| leaf.kind.param("ignore_above").is_some()),
+        },
         null_value: leaf.params.get("null_value").cloned(),
         coerce: explicit("coerce", if is_shape { settings.coerce_shapes } else { settings.coerce }),
         ignore_malformed: explicit("ignore_malformed", settings.ignore_malformed),

@@ -51,20 +51,6 @@ pub(crate) fn merge(present: &Root, update: &Root, settings: &MappingSettings) -
         }
         (present, None) => present.clone(),
     };
-    let dynamic_templates = match (&present.dynamic_templates, &update.dynamic_templates) {
-        (Some(present), Some(update)) => {
-            // A template with an existing name replaces that one at its position; new ones are appended.
-            let mut merged = present.clone();
-            for template in update {
-                match merged.iter_mut().find(|old| old.name == template.name) {
-                    Some(old) => *old = template.clone(),
-                    None => merged.push(template.clone()),
-                }
-            }
-            Some(merged)
-        }
-        (present, update) => update.clone().or_else(|| present.clone()),
-    };
     Ok(Root {
         object: objects(&present.object, &update.object, outside)?,
         date_detection: update.date_detection.or(present.date_detection),
@@ -73,7 +59,8 @@ pub(crate) fn merge(present: &Root, update: &Root, settings: &MappingSettings) -
             .dynamic_date_formats
             .clone()
             .or_else(|| present.dynamic_date_formats.clone()),
-        dynamic_templates,
+        // An update gives the whole list. Only the templates of an index merge theirs by name.
+        dynamic_templates: update.dynamic_templates.clone().or_else(|| present.dynamic_templates.clone()),
         meta: update.meta.clone().or_else(|| present.meta.clone()),
         routing_required: update.routing_required.or(present.routing_required),
         data_stream_timestamp: update.data_stream_timestamp.or(present.data_stream_timestamp),
@@ -203,11 +190,12 @@ fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestErro
     let mut found = Vec::new();
     for param in present.kind.params() {
         let (old, new) = (present.param(param.name), update.param(param.name));
+        let is_same = old == new || param.name == "analyzer" && is_default(&old) && is_default(&new);
         let allowed = match param.update {
             Update::Always => true,
-            Update::Never => old == new,
-            Update::Once => old == new || old.is_null(),
-            Update::Off => old == new || old == Value::Bool(true),
+            Update::Never => is_same,
+            Update::Once => is_same || old.is_null(),
+            Update::Off => is_same || old == Value::Bool(true),
         };
         if !allowed {
             found.push(format!(
@@ -230,6 +218,11 @@ fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestErro
         fields.insert(name.clone(), merged);
     }
     Ok(Leaf { kind: present.kind, params: update.params.clone(), fields, copy_to: update.copy_to.clone() })
+}
+
+/// Whether this value of `analyzer` means the index's default one.
+fn is_default(analyzer: &Value) -> bool {
+    analyzer.is_null() || analyzer == "default"
 }
 
 fn shown(value: &Value, name: &str) -> String {

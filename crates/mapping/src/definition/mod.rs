@@ -3,6 +3,7 @@
 //! A definition is the tree that `PUT _mapping` sends and `GET _mapping` returns, validated and without
 //! defaults. [`crate::Mapping`] is compiled from it.
 
+mod additions;
 mod check;
 mod count;
 pub mod data_stream;
@@ -23,6 +24,7 @@ mod time_series;
 mod tree;
 
 pub use count::field_count;
+pub(crate) use additions::check_additions;
 pub(crate) use merge::merge;
 pub(crate) use parse::{
     depth_exceeded, dynamic, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded,

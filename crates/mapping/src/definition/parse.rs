@@ -12,7 +12,7 @@ use super::{data_stream, runtime, time_series};
 use crate::date::DateFormat;
 use crate::definition::field_script::check_script;
 use crate::field::{Check, FieldType, Leaf, Location};
-use crate::json::java::{boolean, java_text, mapper_parsing};
+use crate::json::java::{boolean, java_text, mapper_parsing, named_boolean};
 use crate::settings::{Keep, MappingSettings};
 use crate::{RequestError, field_type};
 
@@ -74,14 +74,14 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
     for (name, value) in body {
         match name.as_str() {
             "dynamic" => root.object.dynamic = Some(dynamic(value)?),
-            "enabled" => root.object.enabled = Some(boolean(value)?),
+            "enabled" => root.object.enabled = Some(named_boolean("enabled.enabled", value)?),
             "subobjects" => root.object.subobjects = Some(flat::parse(value)?),
             "properties" => {
                 let inside = Inside { path: "", depth: 1, is_flat: flat::is_flat(body)? };
                 root.object.properties = properties(value, inside, settings)?;
             }
-            "date_detection" => root.date_detection = Some(boolean(value)?),
-            "numeric_detection" => root.numeric_detection = Some(boolean(value)?),
+            "date_detection" => root.date_detection = Some(named_boolean(name, value)?),
+            "numeric_detection" => root.numeric_detection = Some(named_boolean(name, value)?),
             "dynamic_date_formats" | "date_formats" => {
                 root.dynamic_date_formats = Some(dynamic_date_formats(value)?);
             }
@@ -226,10 +226,7 @@ pub(super) fn node(
     let kind = match body.get("type") {
         Some(Value::String(kind)) => kind.as_str(),
         Some(other) => return Err(unknown_type(&java_text(other), path)),
-        None if ["properties", "enabled", "dynamic", "subobjects"]
-            .iter()
-            .any(|key| body.contains_key(*key)) =>
-        {
+        None if body.contains_key("properties") || (body.len() == 1 && body.contains_key("enabled")) => {
             "object"
         }
         None => {
@@ -302,7 +299,7 @@ fn object(
             "type" => {}
             "include_in_parent" | "include_in_root" if object.nested.is_some() => {}
             "dynamic" => object.dynamic = Some(dynamic(value)?),
-            "enabled" => object.enabled = Some(boolean(value)?),
+            "enabled" => object.enabled = Some(named_boolean("enabled.enabled", value)?),
             "subobjects" => object.subobjects = Some(flat::parse(value)?),
             "properties" => {
                 let inside = Inside { path, depth: depth + 1, is_flat: flat::is_flat(body)? };
@@ -322,11 +319,8 @@ fn object(
 
 /// Parses `include_in_parent` or `include_in_root`.
 fn include(name: &str, value: &Value, path: &str) -> Result<bool, RequestError> {
-    boolean(value).map_err(|cause| {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        RequestError::illegal_argument(format!("Could not convert [{last}.{name}] to boolean"))
-            .caused_by(cause)
-    })
+    let last = path.rsplit('.').next().unwrap_or(path);
+    named_boolean(&format!("{last}.{name}"), value)
 }
 
 /// Returns the type with this name, or the error that says why there is none.
@@ -354,7 +348,7 @@ fn leaf(
         match name.as_str() {
             "type" => {}
             "fields" if is_multi_field => {
-                return Err(mapper_parsing(format!(
+                return Err(RequestError::illegal_argument(format!(
                     "Encountered a multi-field [{last}] which itself contains a multi-field. Defining chained multi-fields is not supported."
                 )));
             }
@@ -396,6 +390,9 @@ fn multi_fields(
 ) -> Result<(), RequestError> {
     let last = path.rsplit('.').next().unwrap_or(path);
     let Value::Object(fields) = value else {
+        if value.as_array().is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
         return Err(mapper_parsing(format!(
             "expected map for property [fields] on field [{last}] but got something else"
         )));

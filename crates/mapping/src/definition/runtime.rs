@@ -49,6 +49,16 @@ fn kind_of(name: &str) -> Option<(&'static str, &'static [&'static str])> {
     Some((kind.name(), kind.runtime_params()?))
 }
 
+/// Whether there are runtime fields of this type, here or in Elasticsearch.
+pub(super) fn is_kind(name: &str) -> bool {
+    KINDS_MISSING.contains(&name) || kind_of(name).is_some()
+}
+
+/// Checks the declaration of a runtime field.
+pub(super) fn check(name: &str, body: &Map<String, Value>) -> Result<(), RequestError> {
+    field(name, body).map(drop)
+}
+
 /// Elasticsearch's types that Limber does not have.
 const KINDS_MISSING: &[&str] = &["geo_shape"];
 

@@ -191,6 +191,58 @@ impl Template {
         Ok(())
     }
 
+    /// Whether its mapping contains the name of the field.
+    pub fn uses_names(&self) -> bool {
+        fn contains(value: &Value) -> bool {
+            match value {
+                Value::String(text) => text.contains("{name}"),
+                Value::Array(list) => list.iter().any(contains),
+                Value::Object(members) => {
+                    members.iter().any(|(key, value)| key.contains("{name}") || contains(value))
+                }
+                _ => false,
+            }
+        }
+        self.mapping.iter().any(|(key, value)| key.contains("{name}") || contains(value))
+    }
+
+    /// Returns the types of JSON values that it matches. They are empty if only requests can name it.
+    pub fn json_types(&self) -> Vec<&str> {
+        let all = TYPES.iter().copied().filter(|one| *one != "*");
+        let of_runtime = |one: &&str| !self.is_runtime || !matches!(*one, "object" | "binary");
+        let has_names = !(self.matches.is_empty() && self.path_matches.is_empty());
+        let is_any = self.types.iter().any(|one| one == "*") || (self.types.is_empty() && has_names);
+        let matched: Vec<&str> = match is_any {
+            true => all.collect(),
+            false => self.types.iter().map(String::as_str).collect(),
+        };
+        let is_left = |one: &&str| !self.types_not.iter().any(|not| not == one || not == "*");
+        matched.into_iter().filter(of_runtime).filter(is_left).collect()
+    }
+
+    /// Returns the JSON of its body, in which a list of one element stands for itself.
+    pub fn content(&self) -> String {
+        const KEYS: [&str; 9] = [
+            "match",
+            "path_match",
+            "unmatch",
+            "path_unmatch",
+            "match_mapping_type",
+            "unmatch_mapping_type",
+            "match_pattern",
+            "mapping",
+            "runtime",
+        ];
+        let shown = |key: &str| {
+            let value = match self.body.get(key)? {
+                Value::Array(list) if list.len() == 1 => list[0].clone(),
+                value => value.clone(),
+            };
+            (key != "match_pattern" || value != "simple").then(|| (key.to_owned(), value))
+        };
+        Value::Object(KEYS.iter().filter_map(|key| shown(key)).collect()).to_string()
+    }
+
     /// Returns the entry as given.
     pub fn to_json(&self) -> Value {
         let mut outer = Map::new();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{error, json};
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::field::completion::{Completion, Input};
 use crate::field::{FieldSink, Scalar};

@@ -54,7 +54,11 @@ pub fn infer_by(
         inference.object(root, "", start, 1)?;
     }
     inference.name_nested();
+    inference.name_flat();
     let mut body = json!({"properties": inference.found});
+    if mapping.tree().objects[0].is_flat {
+        body["subobjects"] = false.into();
+    }
     if !inference.runtime.is_empty() {
         body["runtime"] = inference.runtime.into();
     }
@@ -161,6 +165,28 @@ impl<'a> Inference<'a> {
             }
         }
         self.found.extend(around);
+    }
+
+    /// Adds the declarations of the objects without objects that enclose the new fields, before those, because
+    /// a name with dots would declare objects in them.
+    fn name_flat(&mut self) {
+        let objects = self.mapping.tree().objects.iter();
+        let flat: Vec<&str> = objects
+            .filter(|object| object.is_flat && object.begins_names_of.is_none() && !object.path.is_empty())
+            .map(|object| &*object.path)
+            .collect();
+        if flat.is_empty() {
+            return;
+        }
+        let mut around: Map<String, Value> = Map::new();
+        for field in self.found.keys() {
+            let starts = field.match_indices('.').map(|(dot, _)| &field[..dot]);
+            for path in starts.filter(|path| flat.contains(path)) {
+                around.insert(path.to_owned(), json!({"type": "object", "subobjects": false}));
+            }
+        }
+        around.append(&mut self.found);
+        self.found = around;
     }
 
     fn syntax(&self, found: tokens::JsonError) -> RequestError {

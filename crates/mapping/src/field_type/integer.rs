@@ -188,6 +188,8 @@ impl Whole {
             Scalar::Bool(flag) => return Err(not_numeric(flag)),
             Scalar::Text("") if field.coerce => return Ok(Typed::Nothing),
             Scalar::Text(_) if !field.coerce => return Err(passed_as_string(self.name())),
+            // Java casts the double to 0. `long` is parsed as a decimal.
+            Scalar::Text("NaN") if self.0 != IntegerWidth::Long => return Ok(Typed::Number(0)),
             other => other.text(),
         };
         let Some(found) = integer_from_text(text) else {

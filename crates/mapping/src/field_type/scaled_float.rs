@@ -94,8 +94,9 @@ impl FieldType for ScaledFloat {
         number_range((lower, upper), IntegerWidth::Long.limits(), least, most)
     }
 
-    fn show_source(&self, _: &Field, text: String, _: Option<&DateFormat>) -> Option<Value> {
-        double_from_text(&text).map(Value::from)
+    fn show_source(&self, field: &Field, text: String, _: Option<&DateFormat>) -> Option<Value> {
+        let factor = factor(field);
+        double_from_text(&text).map(|value| Value::from(scaled(value, factor) as f64 / factor))
     }
 }
 
@@ -121,4 +122,20 @@ fn floor(value: f64) -> f64 {
     }
     let truncated = value as i64 as f64;
     if truncated > value { truncated - 1.0 } else { truncated }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{Mapping, MappingSettings};
+
+    #[test]
+    fn sources_are_shown_to_the_precision_of_the_factor() {
+        let body = json!({"properties": {"s": {"type": "scaled_float", "scaling_factor": 100}}});
+        let mapping = Mapping::parse(&body, &MappingSettings::default()).expect("a mapping");
+        let field = mapping.field("s").expect("mapped");
+        assert_eq!(field.show_source(&json!(1.239), None), Some(json!(1.24)));
+        assert_eq!(field.show_source(&json!("-1.231"), None), Some(json!(-1.23)));
+    }
 }

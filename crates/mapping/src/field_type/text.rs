@@ -53,6 +53,10 @@ impl FieldType for Text {
             Err(RequestError::illegal_argument(reason))
         };
         let name = place.name();
+        if leaf.flag("fielddata") && !leaf.flag("index") {
+            let reason = format!("Cannot enable fielddata on a [text] field that is not indexed: [{name}]");
+            return Err(RequestError::illegal_argument(reason));
+        }
         for what in ["index_prefixes", "index_phrases"] {
             if leaf.params.contains_key(what) && !leaf.flag("index") {
                 return refuse(what, &format!("unindexed field [{name}]"));

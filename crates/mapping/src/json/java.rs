@@ -47,6 +47,13 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, RequestError> {
     }
 }
 
+/// Reads a boolean, whose error says what it is for.
+pub(crate) fn named_boolean(name: &str, value: &Value) -> Result<bool, RequestError> {
+    boolean(value).map_err(|cause| {
+        RequestError::illegal_argument(format!("Could not convert [{name}] to boolean")).caused_by(cause)
+    })
+}
+
 /// Creates a `mapper_parsing_exception` (`BadRequest`).
 pub(crate) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
     RequestError::bad_request("mapper_parsing_exception", reason)

@@ -84,7 +84,11 @@ impl Mapping {
     /// `TooManyRequests` if there is not enough memory for its fields.
     pub fn parse(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
         claim_fields(body)?;
-        Mapping::compile(definition::parse(body, settings)?, settings, None)
+        let root = definition::parse(body, settings)?;
+        definition::check_additions(&root, None, settings)?;
+        let mapping = Mapping::compile(root, settings, None)?;
+        mapping.check_copy_targets()?;
+        Ok(mapping)
     }
 
     /// Like [`Mapping::parse`], for a body that was accepted earlier. Limits that have been lowered since
@@ -106,8 +110,13 @@ impl Mapping {
     pub fn merge(&self, body: &Value) -> Result<Mapping, RequestError> {
         claim_fields(body)?;
         let update = definition::parse(body, &self.settings)?;
+        definition::check_additions(&update, Some(&self.root), &self.settings)?;
         let root = definition::merge(&self.root, &update, &self.settings)?;
-        Mapping::compile(root, &self.settings, Some(self))
+        let merged = Mapping::compile(root, &self.settings, Some(self))?;
+        if self.check_copy_targets().is_ok() {
+            merged.check_copy_targets()?;
+        }
+        Ok(merged)
     }
 
     /// Returns the same definition under changed index settings (limits, `coerce`, `ignore_malformed`).
@@ -200,6 +209,23 @@ impl Mapping {
             _ => field.path.to_string(),
         };
         stored.map(path).collect()
+    }
+
+    /// Refuses `copy_to` to objects and multi-fields. Source: `FieldMapper#validateCopyTo`.
+    fn check_copy_targets(&self) -> Result<(), RequestError> {
+        for target in self.tree.leaves.iter().flat_map(|leaf| &leaf.field.copy_to) {
+            let parent = target.rsplit_once('.').and_then(|(parent, _)| self.mapped_field(parent));
+            let is_part = |id: &FieldId| parent.is_some_and(|parent| parent.multi_fields.contains(id));
+            let why = if self.ids.get(target).is_some_and(is_part) {
+                format!("[copy_to] may not be used to copy to a multi-field: [{target}]")
+            } else if self.tree.is_object(target) {
+                format!("Cannot copy to field [{target}] since it is mapped as an object")
+            } else {
+                continue;
+            };
+            return Err(RequestError::illegal_argument(why));
+        }
+        Ok(())
     }
 
     fn find_copies(&self) -> Arc<HashMap<Arc<str>, Vec<Arc<str>>>> {

@@ -378,6 +378,11 @@ impl Tree {
         self.objects.iter().filter(|object| object.begins_names_of.is_none()).count()
     }
 
+    /// Whether the mapping declares an object at this path.
+    pub fn is_object(&self, path: &str) -> bool {
+        self.objects.iter().any(|object| *object.path == *path && object.begins_names_of.is_none())
+    }
+
     /// Returns the target for a path without a field; `None` in an object whose contents are not read.
     fn copy_to_no_field(&self, path: &Arc<str>) -> Option<Copy> {
         let at = |path: &str| self.objects.iter().position(|object| *object.path == *path);

@@ -26,7 +26,7 @@ pub struct IndexRef {
 }
 
 /// Index settings that a search obeys.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ShardSettings {
     /// `index.max_result_window`.
     pub max_result_window: u32,
@@ -40,6 +40,10 @@ pub struct ShardSettings {
     pub max_rescore_window: u32,
     /// `index.max_regex_length`.
     pub max_regex_length: usize,
+    /// `index.query.default_field`: the fields, with their weights, of queries that name none.
+    pub default_fields: Arc<[(String, f32)]>,
+    /// `index.query_string.lenient`.
+    pub query_string_lenient: bool,
     /// `index.highlight.max_analyzed_offset`: UTF-16 units of a field's values.
     pub highlight_offset_max: usize,
     /// `index.sort.*`: the order of every segment's documents; empty for the order of their arrival.
@@ -57,6 +61,8 @@ impl Default for ShardSettings {
             max_inner_result_window: 100,
             max_rescore_window: 10_000,
             max_regex_length: 1000,
+            default_fields: Arc::new([("*".to_owned(), 1.0)]),
+            query_string_lenient: false,
             highlight_offset_max: 1_000_000,
             index_sort: Arc::new([]),
             scores_as_lucene: false,

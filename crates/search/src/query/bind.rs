@@ -106,6 +106,11 @@ impl<'a> Binder<'a> {
         &self.shard.settings
     }
 
+    /// Returns `fields`, or if there are none the index's default fields.
+    pub(crate) fn or_default_fields<'f>(&'f self, fields: &'f [(String, f32)]) -> &'f [(String, f32)] {
+        if fields.is_empty() { &self.shard.settings.default_fields } else { fields }
+    }
+
     pub(crate) fn shard(&self) -> &ShardSnapshot {
         self.shard
     }

@@ -41,6 +41,7 @@ pub(crate) use cached::cache_filters;
 pub use can_match::can_match;
 pub(crate) use full_text::more_like_this::MoreLikeThisTerms;
 pub(crate) use full_text::query_string::from_url;
+pub use full_text::multi_match::weighted_fields;
 pub use full_text::query_string::query_string;
 pub(crate) use geography::geo_bounding_box::parse_corners;
 pub(crate) use joining::inner_hits::InnerHitsRequest;

@@ -15,7 +15,7 @@ use crate::node::Node;
 use crate::node::kept_state::security::check_is_on_indices;
 use crate::node::life::open::LiveIndices;
 use crate::settings::{check_index_sort, defaults};
-use crate::shard::{Host, IndexCore, largest_buffer};
+use crate::shard::{Growth, Host, IndexCore, largest_buffer};
 
 impl Node {
     pub(in crate::node) fn publish_live(&self, change: impl FnOnce(&mut LiveIndices)) {
@@ -233,19 +233,23 @@ impl Node {
 }
 
 impl Host for Node {
-    fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()> {
+    fn update_mapping(&self, index: &IndexCore, growth: &Growth) -> Result<()> {
         // Only the lock of this index is held, so writers of other indices do not wait for the disk.
         self.change_index_with(
             &index.name,
             &index.uuid,
             |metadata| {
-                let merged = index.mapping.load().merge(inferred)?;
+                let present = index.mapping.load_full();
+                let merged = match Arc::ptr_eq(&present, &growth.base) {
+                    true => growth.merged.clone(),
+                    false => Arc::new(present.merge(&growth.inferred)?),
+                };
                 let shown = merged.to_json();
                 let changed = (shown != *metadata.mappings)
                     .then(|| IndexMetadata { mappings: Arc::new(shown), ..metadata.clone() });
                 Ok((changed, merged))
             },
-            |merged| index.mapping.store(Arc::new(merged)),
+            |merged| index.mapping.store(merged),
         )
     }
 

@@ -34,6 +34,8 @@ pub(in crate::node) fn search_settings(typed: &IndexSettings) -> ShardSettings {
         max_inner_result_window: typed.max_inner_result_window as u32,
         max_rescore_window: typed.max_rescore_window as u32,
         max_regex_length: typed.max_regex_length as usize,
+        default_fields: limber_search::weighted_fields(&typed.default_fields).into(),
+        query_string_lenient: typed.query_string_lenient,
         highlight_offset_max: typed.highlight_offset_max as usize,
         index_sort: typed.sort.clone(),
         scores_as_lucene: false,

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Mapping, RequestError, document};
+use limber_mapping::{Mapping, RequestError};
 use limber_work as work;
 use serde_json::Map;
 
@@ -14,6 +14,7 @@ use crate::catalog::DataStream;
 use crate::environment::format_utc_millis;
 use crate::node::Node;
 use crate::settings::later_end;
+use crate::shard::Growth;
 
 /// How many mapping updates a document may need before its dimensions are known.
 const MAPPING_UPDATES_MAX: usize = 8;
@@ -92,12 +93,9 @@ impl Node {
             if !series.needs_mapping {
                 return Ok(series.document_id());
             }
-            let inferred = match step.operation.dynamic_templates.as_deref() {
-                Some(templates) => document::infer_by(&mapping, source, templates)?,
-                None => document::infer(&mapping, source)?,
-            };
+            let growth = Growth::of(&mapping, source, step.operation.dynamic_templates.as_deref())?;
             let before = mapping.to_json();
-            crate::shard::Host::update_mapping(self, core, &inferred)?;
+            crate::shard::Host::update_mapping(self, core, &growth)?;
             if core.mapping.load().to_json() == before {
                 return Ok(series.document_id());
             }

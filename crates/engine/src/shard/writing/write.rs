@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use limber_codec::prefetch::prefetch_start;
-use limber_mapping::{ErrorClass, Mapping, RequestError, document};
+use limber_mapping::{ErrorClass, RequestError};
 use limber_segment::WriteIdentity;
 use limber_store::sync::RwLockReadGuard;
 
@@ -90,9 +90,6 @@ pub(crate) struct Written {
 /// Most operations between two checks of the gate and the clock. For log lines they take less than a
 /// millisecond.
 const CHUNK_OPERATIONS: usize = 256;
-/// How many mapping updates a document may need. There may be several because other requests can change the
-/// mapping at the same time.
-const MAPPING_UPDATES_MAX: usize = 8;
 /// Records are appended to the translog when they reach this size, or else once per request.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
@@ -317,22 +314,6 @@ impl Shard {
         Ok(())
     }
 
-    /// Merges the mapping that a document needs into that of the index. `mapping` is the one it was parsed
-    /// with.
-    fn update_mapping(&self, mapping: &Mapping, write: &Write<'_>, updates: usize) -> Result<()> {
-        if updates > MAPPING_UPDATES_MAX {
-            let why = "the document's mapping update did not take effect";
-            return Err(RequestError::internal("mapper_exception", why));
-        }
-        let source = write.operation.source;
-        let inferred = match write.templates {
-            Some(templates) => document::infer_by(mapping, source, templates)?,
-            None => document::infer(mapping, source)?,
-        };
-        let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
-        self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &inferred)
-    }
-
     /// Carries out operations until the end or until the first that needs a mapping update. Returns how many
     /// were done, and the mapping with which that one was parsed.
     fn write_inside_gate(
@@ -341,7 +322,7 @@ impl Shard {
         chunk: &[Write<'_>],
         records: &mut Records<'_>,
         results: &mut Vec<Result<Written>>,
-    ) -> Result<(usize, Option<Arc<Mapping>>)> {
+    ) -> Result<(usize, Option<Arc<limber_mapping::Mapping>>)> {
         let gate = self.enter_gate(core, chunk)?;
         let fence = Fence::new(core, "a write");
         let mut writer = Writer {

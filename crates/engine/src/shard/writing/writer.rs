@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use limber_mapping::document::{self, Parsed};
 use limber_mapping::{Mapping, RequestError};
-use limber_search::{index_queries, index_scripts, stored_source};
+use limber_search::stored_source;
 use limber_segment::{DocId, DocumentMeta, Segment, WriteIdentity};
 use limber_work as work;
 
@@ -257,10 +257,12 @@ impl Writer<'_> {
         scratch.for_document(operation.id).routed(operation.routing.is_some());
         let parsed = document::parse(&self.mapping, operation.source, scratch, buffer);
         let parsed = match parsed {
-            Ok(Parsed::Done) => self.add_derived(operation.source).map(|()| Parsed::Done),
+            Ok(Parsed::Done) => self
+                .shard
+                .add_derived(&self.mapping, operation.source, self.now_millis, buffer)
+                .map(|()| Parsed::Done),
             other => other,
         };
-        let buffer = &mut self.slot.buffer;
         let refused = match parsed {
             Ok(Parsed::Done) if stored.is_none() => {
                 buffer.rollback();
@@ -284,24 +286,6 @@ impl Writer<'_> {
         Err(refused)
     }
 
-    /// Adds what is derived from a document in the buffer: terms that find its stored queries, and values
-    /// from scripts.
-    fn add_derived(&mut self, source: &[u8]) -> Result<()> {
-        self.mapping.put_series(source, &mut self.slot.buffer)?;
-        if self.mapping.queries().is_empty() && self.mapping.scripted().is_empty() {
-            return Ok(());
-        }
-        let shard = self.shard.snapshot_without_documents(self.mapping.clone());
-        let buffer = &mut self.slot.buffer;
-        if !self.mapping.queries().is_empty() {
-            index_queries(&shard, source, self.now_millis as i64, buffer)?;
-        }
-        if !self.mapping.scripted().is_empty() {
-            index_scripts(&shard, source, buffer)?;
-        }
-        Ok(())
-    }
-
     /// Adds a document during recovery, which never refuses an acknowledged document. Parts that the current
     /// mapping does not accept are not indexed. If even the rest cannot be indexed, the document keeps only
     /// its id, its sequence number and version, and its source.
@@ -311,8 +295,8 @@ impl Writer<'_> {
         let Slot { buffer, scratch, .. } = &mut self.slot;
         let doc = buffer.begin(meta, stored);
         let parsed = document::parse_acknowledged(&self.mapping, operation.source, scratch, buffer);
-        let added = parsed.and_then(|()| self.add_derived(operation.source));
-        let buffer = &mut self.slot.buffer;
+        let added = parsed
+            .and_then(|()| self.shard.add_derived(&self.mapping, operation.source, self.now_millis, buffer));
         let outcome = match added {
             Ok(()) => buffer.commit().map_err(|error| segment_error(&error)),
             Err(error) => {

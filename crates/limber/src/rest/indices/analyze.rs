@@ -7,7 +7,7 @@ use limber_mapping::analysis::{
     Analyzed, AnalyzedToken, Analyzer, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP,
     take_failure, text_of_request as string,
 };
-use limber_mapping::{Mapping, ObjectParser, RequestError};
+use limber_mapping::{Mapping, ObjectParser, RequestError, token};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
@@ -50,41 +50,101 @@ struct Asked {
 impl Asked {
     fn parse(body: &Value) -> Result<Asked> {
         let Some(object) = body.as_object() else {
-            return Err(RequestError::parsing("expected an object as the body of [_analyze]"));
+            let reason = format!("[analyze_request] Expected START_OBJECT but was: {}", token(body));
+            return Err(RequestError::bad_request("x_content_parse_exception", reason));
         };
         let mut asked = Asked::default();
         for (name, value) in object {
+            check_kind(name, value)?;
             match name.as_str() {
-                "text" => asked.texts = texts_of(value)?,
+                "text" => asked.texts = strings_of(name, value)?,
                 "analyzer" => asked.analyzer = Some(string(name, value)?),
                 "field" => asked.field = Some(string(name, value)?),
                 "tokenizer" | "filter" | "char_filter" => {
                     asked.custom.insert(name.clone(), value.clone());
                 }
-                "explain" => asked.explain = value.as_bool().unwrap_or(false),
+                "explain" => asked.explain = flag(name, value)?,
                 "normalizer" => asked.normalizer = Some(string(name, value)?),
-                "attributes" => asked.attributes = Some(names_of("attributes", value)?),
-                other => return Err(ObjectParser::new("analyze_request").unknown(other)),
+                "attributes" => {
+                    asked.attributes = Some(strings_of(name, value)?).filter(|names| !names.is_empty());
+                }
+                other => return Err(PARSER.unknown(other)),
             }
         }
-        if asked.texts.is_empty() {
-            return Err(RequestError::validation(["text is missing"]));
-        }
         Ok(asked)
+    }
+
+    /// Refuses what does not go together. `has_index`: the request names an index.
+    ///
+    /// Source: `AnalyzeAction.Request#validate`.
+    fn check(&self, has_index: bool) -> Result<()> {
+        let has_filters = self.custom.contains_key("filter") || self.custom.contains_key("char_filter");
+        let has_parts = has_filters || self.custom.contains_key("tokenizer");
+        let has_normalizer = self.normalizer.is_some();
+        let splits = self.analyzer.is_some() || self.custom.contains_key("tokenizer");
+        let is_by_field = self.field.is_some() && self.analyzer.is_none() && !has_normalizer;
+        let problems = [
+            (self.texts.is_empty(), "text is missing"),
+            (has_normalizer && !has_index, "index is required if normalizer is specified"),
+            (has_normalizer && splits, "tokenizer/analyze should be null if normalizer is specified"),
+            (self.analyzer.is_some() && has_parts, "cannot define extra components on a named analyzer"),
+            (has_normalizer && has_parts, "cannot define extra components on a named normalizer"),
+            (is_by_field && has_parts, "cannot define extra components on a field-specific analyzer"),
+        ];
+        let found: Vec<&str> = problems.iter().filter(|(is, _)| *is).map(|(_, problem)| *problem).collect();
+        if found.is_empty() { Ok(()) } else { Err(RequestError::validation(found)) }
+    }
+}
+
+const PARSER: ObjectParser<'_> = ObjectParser::new("analyze_request");
+
+/// Refuses a value of a type that its member does not take.
+fn check_kind(name: &str, value: &Value) -> Result<()> {
+    let is_taken = match name {
+        "text" | "attributes" => value.is_string() || value.is_array(),
+        "analyzer" | "field" | "normalizer" => value.is_string(),
+        "tokenizer" => value.is_string() || value.is_object(),
+        "filter" | "char_filter" => value.is_array(),
+        "explain" => value.is_string() || value.is_boolean(),
+        _ => true,
+    };
+    match is_taken {
+        true => Ok(()),
+        false => {
+            let reason = format!("[analyze_request] {name} doesn't support values of type: {}", token(value));
+            Err(RequestError::bad_request("x_content_parse_exception", reason))
+        }
+    }
+}
+
+/// Returns the error for a member of the right type that cannot be read.
+fn unreadable(name: &str, cause: RequestError) -> RequestError {
+    let reason = format!("[analyze_request] failed to parse field [{name}]");
+    RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
+}
+
+/// Reads a boolean, which may be a string.
+fn flag(name: &str, value: &Value) -> Result<bool> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        other => {
+            let text = other.as_str().unwrap_or_default();
+            let reason = format!("Failed to parse value [{text}] as only [true] or [false] are allowed.");
+            Err(unreadable(name, RequestError::illegal_argument(reason)))
+        }
     }
 }
 
 fn analyze(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json_required()?;
-    let Asked { texts, analyzer, field, custom, explain, normalizer, attributes } = Asked::parse(&body)?;
-    if normalizer.is_some() && request.param("index").is_none() {
-        return Err(RequestError::validation(["index is required if normalizer is specified"]));
-    }
-    if normalizer.is_some() && (analyzer.is_some() || custom.contains_key("tokenizer")) {
-        return Err(RequestError::validation([
-            "tokenizer/analyze should be null if normalizer is specified",
-        ]));
-    }
+    let body = request.json()?;
+    let body = body.ok_or_else(|| {
+        RequestError::bad_request("parse_exception", "request body or source parameter is required")
+    })?;
+    let asked = Asked::parse(&body)?;
+    asked.check(request.param("index").is_some())?;
+    let Asked { texts, analyzer, field, custom, explain, normalizer, attributes } = asked;
     if field.is_some() && request.param("index").is_none() {
         return Err(RequestError::illegal_argument("analysis based on a specific field requires an index"));
     }
@@ -94,12 +154,11 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     };
     let tokens_max = tokens_max(app, request)?;
     if let Some(normalizer) = normalizer_of(normalizer, field.as_deref(), mapping.as_deref())? {
-        let gap = if explain { 0 } else { POSITION_INCREMENT_GAP };
-        let shown = Shown { explains: explain, attributes, gap, tokens_max };
+        let shown = Shown { explains: explain, attributes, gap: 0, tokens_max };
         return answer_normalizer(&normalizer, mapping.as_deref(), &texts, &shown);
     }
-    if analyzer.is_some() && !custom.is_empty() {
-        return Err(RequestError::validation(["cannot define extra components on a named analyzer"]));
+    if let (Some(path), Some(mapping), None) = (&field, &mapping, &analyzer) {
+        check_is_tokenized(path, mapping)?;
     }
     let built_in = app.node.analyzers();
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
@@ -116,10 +175,14 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         _ => None,
     }
     .map(|field| field.position_increment_gap);
+    let has_own = own_gap.is_some()
+        && field.as_ref().is_some_and(|path| {
+            let named = mapping.as_ref().and_then(|mapping| mapping.parameter(path, "analyzer"));
+            named.is_some_and(|name| !name.is_null() && name != "default")
+        });
+    let is_default = !has_own && analyzer.as_ref().is_none_or(|name| name == "default");
     let analyzer = match (analyzer, field) {
-        (Some(name), _) => analyzers.get(&name).cloned().ok_or_else(|| {
-            RequestError::illegal_argument(format!("failed to find global analyzer [{name}]"))
-        })?,
+        (Some(name), _) => named_analyzer(&name, analyzers, mapping.is_some())?,
         (None, Some(field)) => mapping
             .as_ref()
             .and_then(|mapping| mapping.field(&field))
@@ -128,9 +191,10 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             .unwrap_or_else(|| analyzers.default_index()),
         (None, None) => analyzers.default_index(),
     };
-    // Built-in analyzers have no position gap unless an index is named.
+    // Built-in analyzers have no position gap unless an index is named, as before Elasticsearch 9.
     let named_gap = if mapping.is_some() { analyzer.position_increment_gap } else { 0 };
     shown.gap = own_gap.unwrap_or(named_gap);
+    let shown_name = if is_default && mapping.is_some() { "default" } else { analyzer.name.as_ref() };
     match analyzers.parts(&analyzer.name) {
         Some(parts) if explain => answer_parts(&parts, analyzers, &texts, &shown),
         _ => {
@@ -138,9 +202,37 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             Ok(Response::ok(match explain {
                 false => json!({"tokens": tokens}),
                 true => json!({"detail": {
-                    "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}}),
+                    "custom_analyzer": false, "analyzer": {"name": shown_name, "tokens": tokens}}}),
             }))
         }
+    }
+}
+
+/// Returns the analyzer with this name. `of_index`: `analyzers` are those of an index.
+fn named_analyzer(name: &str, analyzers: &Analyzers, of_index: bool) -> Result<Arc<Analyzer>> {
+    let named = analyzers.get(name).cloned();
+    named.or_else(|| (name == "default").then(|| analyzers.default_index())).ok_or_else(|| {
+        let what = if of_index { "analyzer" } else { "global analyzer" };
+        RequestError::illegal_argument(format!("failed to find {what} [{name}]"))
+    })
+}
+
+/// Refuses a field that is neither a text nor a keyword.
+///
+/// Source: `TransportAnalyzeAction#getAnalyzer`.
+fn check_is_tokenized(path: &str, mapping: &Mapping) -> Result<()> {
+    /// Metadata that no field of the mapping stands for.
+    const METADATA: [&str; 2] = ["_source", "_index"];
+    let is_tokenized = match mapping.field(path) {
+        Some(_) if path == "_id" => false,
+        Some(field) => field.analyzer.is_some() || field.type_name() == "keyword",
+        None => true,
+    };
+    match is_tokenized && !METADATA.contains(&path) {
+        true => Ok(()),
+        false => Err(RequestError::illegal_argument(format!(
+            "Can't process field [{path}], Analysis requests are only supported on tokenized fields"
+        ))),
     }
 }
 
@@ -339,19 +431,16 @@ fn tokens_max(app: &App, request: &Request) -> Result<usize> {
     }
 }
 
-fn names_of(name: &str, value: &Value) -> Result<Vec<String>> {
-    match value {
-        Value::Array(items) => items.iter().map(|item| string(name, item)).collect(),
-        one => Ok(vec![string(name, one)?]),
-    }
-}
-
-fn texts_of(value: &Value) -> Result<Vec<String>> {
-    match value {
-        Value::Array(items) => items.iter().map(|item| string("text", item)).collect(),
-        other => Ok(vec![match other {
-            Value::Number(number) => number.to_string(),
-            other => string("text", other)?,
-        }]),
-    }
+/// Reads a string, or a list of strings, numbers and booleans.
+fn strings_of(name: &str, value: &Value) -> Result<Vec<String>> {
+    let Value::Array(items) = value else { return Ok(vec![string(name, value)?]) };
+    let text = |item: &Value| match item {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(item.to_string()),
+        other => {
+            let reason = format!("Expected text but found {}", token(other));
+            Err(unreadable(name, RequestError::illegal_argument(reason)))
+        }
+    };
+    items.iter().map(text).collect()
 }

@@ -43,6 +43,24 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(Value::Object(answer)))
 }
 
+/// Names of the metadata fields of each index, which `_mapping/field` shows without parameters.
+const METADATA: [&str; 14] = [
+    "_data_stream_timestamp",
+    "_doc_count",
+    "_field_names",
+    "_id",
+    "_ignored",
+    "_ignored_source",
+    "_index",
+    "_index_mode",
+    "_nested_path",
+    "_routing",
+    "_seq_no",
+    "_source",
+    "_tier",
+    "_version",
+];
+
 fn get_field(app: &App, request: &Request) -> Result<Response> {
     let include_defaults = request.flag_or("include_defaults", false)?;
     let options = indices_options(request, IndicesOptions::METADATA)?;
@@ -63,6 +81,11 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
                     if include_defaults { with_defaults(definition) } else { definition.clone() };
                 found.insert(path.clone(), json!({"full_name": path, "mapping": {name: definition}}));
             }
+        }
+        let is_named =
+            |name: &&&str| patterns.iter().any(|pattern| limber_text::wildcard::matches(pattern, name));
+        for name in METADATA.iter().filter(is_named) {
+            found.insert((*name).to_owned(), json!({"full_name": name, "mapping": {}}));
         }
         answer.insert(info.name.to_string(), json!({"mappings": found}));
     }

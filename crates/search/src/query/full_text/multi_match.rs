@@ -181,6 +181,16 @@ impl MultiMatch {
         Ok(CrossFields {
             text: text("query").unwrap_or_default(),
             is_and: self.options.get("operator").map_or(Ok(false), parse_operator)?,
+/// Returns the fields, with their weights, that `index.query.default_field` names. A weight that is no number
+/// counts as 1.
+pub fn weighted_fields(names: &[String]) -> Vec<(String, f32)> {
+    let weighted = |name: &String| match name.rsplit_once('^') {
+        Some((field, weight)) => (field.to_owned(), weight.parse().unwrap_or(1.0)),
+        None => (name.clone(), 1.0),
+    };
+    names.iter().map(weighted).collect()
+}
+
             minimum_should_match: text("minimum_should_match"),
             analyzer: text("analyzer"),
             zero_terms_all: self.options.get("zero_terms_query").map_or(Ok(false), zero_terms)?,
@@ -192,8 +202,7 @@ impl MultiMatch {
 
 impl QueryNode for MultiMatch {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
-        let every = [("*".to_owned(), 1.0)];
-        let fields = if self.fields.is_empty() { &every } else { self.fields.as_slice() };
+        let fields = binder.or_default_fields(&self.fields);
         let lenient = self.lenient.unwrap_or(fields.iter().any(|(field, _)| field == "*"));
         let on_field = |path: &str, weight: f32| {
             let query = self.on_field(path, weight)?;

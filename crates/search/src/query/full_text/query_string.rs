@@ -266,9 +266,10 @@ impl QueryNode for QueryString {
                 return Err(binder.query_shard(reason).caused_by(cause).into());
             }
         };
-        let every = vec![("*".to_owned(), 1.0)];
-        let fields = if self.fields.is_empty() { &every } else { &self.fields };
-        let is_lenient = self.options.lenient.unwrap_or(fields.iter().any(|(field, _)| field == "*"));
+        let fields = binder.or_default_fields(&self.fields);
+        let is_lenient = self.options.lenient.unwrap_or(
+            binder.settings().query_string_lenient || fields.iter().any(|(field, _)| field == "*"),
+        );
         let translation = Translation { binder, options: &self.options, is_lenient };
         if tree.clauses.is_empty() {
             return Ok(BoundQuery::nothing("Matching no documents because no terms present"));

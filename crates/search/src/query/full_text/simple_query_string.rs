@@ -152,8 +152,7 @@ impl QueryNode for SimpleQueryString {
         if self.text.trim() == "*" {
             return binder.query(&Query::match_all(), boost);
         }
-        let every = [("*".to_owned(), 1.0)];
-        let wanted = if self.fields.is_empty() { &every } else { self.fields.as_slice() };
+        let wanted = binder.or_default_fields(&self.fields);
         let is_lenient = self.lenient.unwrap_or(wanted.iter().any(|(field, _)| field == "*"));
         let fields = binder.expand_fields(wanted)?;
         let translation = Translation { binder, query: self, fields, is_lenient };

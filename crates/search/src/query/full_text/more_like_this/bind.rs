@@ -100,10 +100,19 @@ impl MoreLikeThis {
             let has_texts = !self.like.texts.is_empty() || !self.unlike.texts.is_empty();
             let reason = "[more_like_this] query cannot infer the field to analyze the free text, you should update the \
                           [index.query.default_field] index setting to a field that exists in the mapping or set the [fields] option in the query.";
-            return match has_texts {
-                true => Err(RequestError::illegal_argument(reason).into()),
-                false => Ok(Some(Vec::new())),
-            };
+            let defaults = &binder.settings().default_fields;
+            if defaults.iter().any(|(name, _)| name == "*") {
+                return match has_texts {
+                    true => Err(RequestError::illegal_argument(reason).into()),
+                    false => Ok(Some(Vec::new())),
+                };
+            }
+            let supported = defaults.iter().filter_map(|(name, _)| match binder.field(name) {
+                Some(field) => field.scores_by_frequency().then(|| field.path.to_string()),
+                None => Some(name.clone()),
+            });
+            let supported: Vec<String> = supported.collect();
+            return Ok((!supported.is_empty()).then_some(supported));
         };
         let mut fields = Vec::with_capacity(names.len());
         for name in names {
