@@ -1,6 +1,6 @@
 //! The definition of a transform: its JSON and its validation.
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, claim_tree};
 use limber_text::time_value::TimeValue;
 use serde_json::{Map, Value, json};
 
@@ -103,6 +103,7 @@ impl TransformConfig {
                 "id" | "version" | "create_time" if is_preview => continue,
                 other => return Err(CONFIG.unknown(other)),
             }
+            claim_tree(value)?;
             config.body.insert(key.clone(), value.clone());
         }
         if config.indices.is_empty() {

@@ -94,7 +94,7 @@ impl Shape {
                         group_by.push((name.clone(), source.clone()));
                     }
                 }
-                "aggregations" | "aggs" => aggregations = value.as_object().cloned(),
+                "aggregations" | "aggs" => aggregations = value.as_object(),
                 other => {
                     return Err(ObjectParser::new("data_frame_transform_pivot").unknown(other));
                 }
@@ -112,9 +112,9 @@ impl Shape {
         for (name, _) in &group_by {
             check_levels(name, 0)?;
         }
-        check_aggregations(&aggregations, 0, &mut count)?;
+        check_aggregations(aggregations, 0, &mut count)?;
         check_names(group_by.iter().map(|(name, _)| name).chain(aggregations.keys()))?;
-        Ok(Shape::Pivot { group_by, aggregations })
+        Ok(Shape::Pivot { group_by, aggregations: aggregations.clone() })
     }
 
     pub(super) fn latest(body: &Value) -> Result<Shape> {

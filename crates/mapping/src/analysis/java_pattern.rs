@@ -12,6 +12,8 @@ const REFUSED_BYTES: usize = 1 << 40;
 
 /// Parses a pattern with flags that are separated by `|`.
 pub(super) fn parse(source: &str, flags: Option<&str>) -> Result<Pattern, RequestError> {
+    // A request may have thousands of them.
+    work::check()?;
     let mut inline = String::new();
     let mut is_literal = false;
     for flag in flags.unwrap_or_default().split('|').map(str::trim).filter(|flag| !flag.is_empty()) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limber_work as work;
 use serde_json::Value;
 
 use super::walk::{Stop, Walk};
@@ -72,6 +73,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     fn put_input(&mut self, node: &'a Leaf, completion: &Completion, input: &Input) -> Result<(), Stop> {
         let field = &*node.field;
         let Some(analyzer) = field.analyzer.as_ref().filter(|_| node.is_fed) else { return Ok(()) };
+        if !self.is_acknowledged {
+            // A value may have thousands of inputs, each with thousands of contexts.
+            work::check_beyond_deadline().map_err(RequestError::from)?;
+        }
         let terms = completion.terms(analyzer, input, |bytes| self.check_room(bytes))?;
         for term in terms {
             if term.len() <= TERM_BYTES_MAX {

@@ -49,7 +49,7 @@ impl Stage for Capture<'_> {
         // The start, the end and the pattern of each group, in the order in which they are emitted.
         let mut found: Vec<(usize, usize, usize, usize)> = Vec::new();
         for (number, pattern) in self.0.patterns.iter().enumerate() {
-            java_pattern::each(pattern, &token.text, |groups| {
+            let goes_on = java_pattern::each(pattern, &token.text, |groups| {
                 for (group, range) in groups.iter().enumerate().skip(1) {
                     if let Some((start, end)) = range
                         && start < end
@@ -60,6 +60,9 @@ impl Stage for Capture<'_> {
                 }
                 true
             });
+            if !goes_on {
+                return false;
+            }
         }
         found.sort_by_key(|(start, ..)| *start);
         let mut increment = token.increment;
