@@ -143,6 +143,9 @@ impl<'a> BulkOperation<'a> {
             _ => {}
         }
         match self.version_type {
+            VersionType::Internal if self.version.is_some() && self.kind == OperationKind::Create => {
+                add("create operations do not support explicit versions. use index instead");
+            }
             VersionType::Internal if self.version.is_some() => add(
                 "internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and \
                  `if_primary_term` instead",

@@ -1,6 +1,6 @@
 //! One alias of one index.
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, token};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
@@ -21,6 +21,28 @@ pub struct Alias {
 }
 
 impl Alias {
+    /// Checks the types of the members of an alias in the body of a request that creates an index.
+    ///
+    /// Source: `Alias#fromXContent`.
+    pub(crate) fn check_types(name: &str, body: &Value) -> Result<()> {
+        let refused = |reason: String| Err(RequestError::illegal_argument(reason));
+        let Value::Object(members) = body else { return refused("No alias is specified".to_owned()) };
+        for (member, value) in members {
+            match (member.as_str(), value) {
+                ("is_write_index" | "is_hidden", Value::String(text)) => {
+                    return refused(format!(
+                        "Unsupported String type value [{text}] for field [{member}] in alias [{name}]"
+                    ));
+                }
+                (_, Value::Null | Value::Number(_) | Value::Array(_)) => {
+                    return refused(format!("Unknown token [{}] in alias [{name}]", token(value)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Parses the body of one alias, an object with `filter`, `routing`, `index_routing`, `search_routing`,
     /// `is_write_index` and `is_hidden`. The error names any other key.
     pub fn parse(body: &Value) -> Result<Alias> {

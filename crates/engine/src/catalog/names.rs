@@ -13,7 +13,8 @@ const NAME_BYTES_MAX: usize = 255;
 pub(super) const FORBIDDEN: &[char] = &['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
 
 fn invalid(kind: &'static str, what: &str, name: &str, why: String) -> RequestError {
-    let error = RequestError::bad_request(kind, format!("Invalid {what} name [{name}], {why}"));
+    let separator = if what == "alias" { ':' } else { ',' };
+    let error = RequestError::bad_request(kind, format!("Invalid {what} name [{name}]{separator} {why}"));
     if kind == "invalid_index_name_exception" {
         return error.with("index_uuid", "_na_").with("index", name);
     }

@@ -9,7 +9,7 @@ use limber_access::Access;
 use limber_mapping::RequestError;
 use limber_text::wildcard;
 
-use super::names::{index_closed, index_not_found, index_not_found_because, not_a_data_stream};
+use super::names::{index_closed, index_not_found, not_a_data_stream};
 use super::{Catalog, DataStream, IndexMetadata};
 use crate::api::{IndicesOptions, Result};
 
@@ -408,12 +408,10 @@ fn no_write_index(alias: &str) -> RequestError {
 }
 
 fn not_an_alias(name: &str) -> RequestError {
-    index_not_found_because(
-        name,
-        format!(
-            "no such index [{name}] and [require_alias] request flag is [true] and [{name}] is not an alias"
-        ),
-    )
+    let reason = format!(
+        "no such index [{name}] and [require_alias] request flag is [true] and [{name}] is not an alias"
+    );
+    RequestError::not_found("index_not_found_exception", reason).with("index_uuid", "_na_").with("index", name)
 }
 
 fn open(index: &Arc<IndexMetadata>) -> Result<Arc<IndexMetadata>> {

@@ -76,7 +76,7 @@ impl Task {
         if self.cancellable {
             task["cancelled"] = self.cancelled.load(Ordering::Relaxed).into();
         }
-        if let Some(progress) = &self.progress {
+        if let Some(progress) = self.progress.as_ref().filter(|_| detailed) {
             task["status"] = progress.to_json();
         }
         if detailed {

@@ -162,7 +162,7 @@ impl Framing {
             Some(end) => {
                 match body_of(&self.held[..end]) {
                     Some(next) => {
-                        out.extend_from_slice(&self.held[..end]);
+                        push_head(&self.held[..end], out);
                         self.state = next;
                     }
                     None => self.end(out),
@@ -219,6 +219,28 @@ impl Framing {
             false => self.held.clear(),
         }
     }
+}
+
+/// Characters that a URL may not contain, that clients such as `curl` send nevertheless, and that
+/// Elasticsearch reads as they are. The server's own parser refuses some of them, depending on their place.
+const UNWISE: &[u8] = b"\"<>\\^`{|}";
+
+/// Appends a valid head to `out`, with the unwise characters of its request target percent-encoded.
+fn push_head(head: &[u8], out: &mut Vec<u8>) {
+    let line = memmem::find(head, b"\r\n").unwrap_or(head.len());
+    let is_unwise = |byte: &u8| UNWISE.contains(byte);
+    if !head[..line].iter().any(is_unwise) {
+        return out.extend_from_slice(head);
+    }
+    let start = head[..line].iter().position(|&byte| byte == b' ').unwrap_or(line);
+    out.extend_from_slice(&head[..start]);
+    for byte in &head[start..line] {
+        match is_unwise(byte) {
+            true => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            false => out.push(*byte),
+        }
+    }
+    out.extend_from_slice(&head[line..]);
 }
 
 /// Returns the end of the first `mark`. The first `looked` bytes of `held` are known to contain none.
@@ -343,6 +365,17 @@ mod tests {
             check(sound.as_bytes(), sound.as_bytes(), false);
         }
         check(b"\r\n\nGET / HTTP/1.0\r\n\r\n", b"GET / HTTP/1.0\r\n\r\n", false);
+    }
+
+    #[test]
+    fn unwise_characters_of_a_target_are_encoded() {
+        let check = |target: &str, expected: &str| {
+            let head = |target: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\nx: {{\"^\r\n\r\n");
+            check(head(target).as_bytes(), head(expected).as_bytes(), false);
+        };
+        check("/<a>/_search?q=\"b\"", "/%3Ca%3E/_search?q=%22b%22");
+        check("/_search?source={\"a\":`|^\\}", "/_search?source=%7B%22a%22:%60%7C%5E%5C%7D");
+        check("/a%22?b=[c]&d='", "/a%22?b=[c]&d='");
     }
 
     #[test]

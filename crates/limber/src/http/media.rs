@@ -7,7 +7,7 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_work::Stop;
 use serde_json::Value;
 
-use super::{checked_tree, json};
+use super::{checked_tree, json, yaml};
 
 /// A serialization of requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +49,8 @@ fn parse(text: &str) -> Option<MediaType> {
                 }
                 compatible_with = Some(version);
             }
-            "charset" | "q" => {}
-            _ => return None,
+            // As in Elasticsearch, other parameters mean nothing.
+            _ => {}
         }
     }
     let format = match essence.as_str() {
@@ -95,8 +95,29 @@ pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
     }
 }
 
-/// Returns the media type of the response, from `format=` and `Accept`.
-pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType, RequestError> {
+/// Returns the media type of a response whose format the client leaves open: that of the request.
+fn of_request(content_type: Option<&str>) -> MediaType {
+    let given =
+        content_type.and_then(parse).filter(|media| matches!(media.format, Format::Yaml | Format::Cbor));
+    given.map_or_else(MediaType::json, |media| MediaType { is_asked_for: false, ..media })
+}
+
+/// Whether `text` has the form of a media type. Elasticsearch ignores those that it does not know.
+fn is_media_type(text: &str) -> bool {
+    let essence = text.split(';').next().unwrap_or("").trim();
+    let is_name = |name: &str| {
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+.^_`|~-".contains(&byte);
+        !name.is_empty() && name.bytes().all(is_token)
+    };
+    essence.is_empty() || essence.split_once('/').is_some_and(|(kind, name)| is_name(kind) && is_name(name))
+}
+
+/// Returns the media type of the response, from `format=`, `Accept` and the `Content-Type` of the request.
+pub fn of_answer(
+    format: Option<&str>,
+    accept: Option<&str>,
+    content_type: Option<&str>,
+) -> Result<MediaType, RequestError> {
     if let Some(format) = format {
         let simple = |format, content_type: &str| {
             Ok(MediaType { format, content_type: content_type.into(), is_asked_for: true })
@@ -105,43 +126,32 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
             "json" => simple(Format::Json, "application/json"),
             "yaml" => simple(Format::Yaml, "application/yaml"),
             "cbor" => simple(Format::Cbor, "application/cbor"),
-            "text" | "txt" => Ok(MediaType::json()),
+            "text" | "txt" => Ok(of_request(content_type)),
             "smile" => Err(RequestError::new(
                 ErrorClass::NotAcceptable,
                 "not_acceptable_exception",
                 "format [smile] is not supported by Limber yet",
             )),
             // As in Elasticsearch, an unknown format is ignored.
-            _ => of_answer(None, accept),
+            _ => of_answer(None, accept, content_type),
         };
     }
-    let Some(accept) = accept else { return Ok(MediaType::json()) };
+    let Some(accept) = accept else { return Ok(of_request(content_type)) };
     for candidate in accept.split(',') {
         if let Some(media) = parse(candidate) {
             // The first known type of a list is used. But as in Elasticsearch, a list does not turn a table
             // into JSON.
             return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }
-        let essence = candidate.split(';').next().unwrap_or("").trim();
-        // Only individual endpoints support other media types, such as `_mvt` for its tiles.
-        if matches!(
-            essence,
-            "*/*"
-                | "application/*"
-                | "application/vnd.mapbox-vector-tile"
-                | "text/plain"
-                | "text/html"
-                | "text/*"
-                | ""
-        ) {
-            return Ok(MediaType::json());
+    }
+    match accept.split(',').find(|candidate| !is_media_type(candidate)) {
+        None => Ok(of_request(content_type)),
+        Some(wrong) => {
+            let cause = RequestError::illegal_argument(format!("invalid media-type [{wrong}]"));
+            let reason = "Invalid media-type value on headers [Accept]";
+            Err(RequestError::bad_request("media_type_header_exception", reason).caused_by(cause))
         }
     }
-    Err(RequestError::new(
-        ErrorClass::NotAcceptable,
-        "media_type_header_exception",
-        format!("Invalid media-type value on header [Accept]: [{accept}]"),
-    ))
 }
 
 /// Converts a request body in `format` to JSON bytes. `None` if it is JSON already.
@@ -203,8 +213,8 @@ pub fn render(value: &Value, format: Format, pretty: bool) -> Result<Vec<u8>, St
     match format {
         Format::Json | Format::NdJson => json::to_bytes_checked(value, pretty),
         Format::Yaml => {
-            let mut writer = json::Checked::new(b"---\n");
-            let _ = serde_yaml_ng::to_writer(&mut writer, value);
+            let mut writer = json::Checked::new(b"");
+            let _ = yaml::write(&mut writer, value);
             writer.finish()
         }
         Format::Cbor => {
@@ -227,9 +237,27 @@ mod tests {
     }
 
     #[test]
+    fn the_request_decides_where_the_client_leaves_it_open() {
+        let check = |format, accept, content_type, expected| {
+            let media = of_answer(format, accept, Some(content_type)).expect("acceptable");
+            assert_eq!((&*media.content_type, media.is_asked_for), expected);
+        };
+        check(None, None, "application/yaml", ("application/yaml", false));
+        check(None, Some("*/*"), "application/cbor", ("application/cbor", false));
+        check(Some("text"), None, "application/yaml", ("application/yaml", false));
+        check(None, Some("application/json"), "application/yaml", ("application/json", true));
+        check(None, None, "application/x-ndjson", ("application/json", false));
+        check(None, None, "text/plain", ("application/json", false));
+    }
+
+    #[test]
     fn vendored_types_are_echoed() {
         let check = |accept: &str, expected: &str| {
-            assert_eq!(of_answer(None, Some(accept)).expect("acceptable").content_type, expected, "{accept}");
+            assert_eq!(
+                of_answer(None, Some(accept), None).expect("acceptable").content_type,
+                expected,
+                "{accept}"
+            );
         };
         check("application/json", "application/json");
         check("*/*", "application/json");
@@ -241,7 +269,10 @@ mod tests {
             "application/vnd.elasticsearch+x-ndjson;compatible-with=9",
             "application/vnd.elasticsearch+json;compatible-with=9",
         );
-        assert!(of_answer(None, Some("image/png")).is_err());
+        check("image/png", "application/json");
+        let error = of_answer(None, Some("foo"), None).expect_err("no media type");
+        assert_eq!(error.reason, "Invalid media-type value on headers [Accept]");
+        assert_eq!(of_body(Some("application/json;foo=bar")), Ok(Format::Json));
         assert_eq!(of_body(Some("application/x-ndjson")).expect("known"), Format::NdJson);
         assert_eq!(of_body(Some("text/plain")).expect_err("unknown").class, ErrorClass::NotAcceptable);
     }

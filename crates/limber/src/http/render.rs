@@ -63,9 +63,14 @@ impl Shape {
         shape
     }
 
-    /// Determines the media type from `format=` and the header `Accept`. It stays JSON on failure.
-    pub fn choose_media(&mut self, accept: Option<&str>) -> Result<(), RequestError> {
-        self.media = media::of_answer(self.format.as_deref(), accept)?;
+    /// Determines the media type from `format=` and the headers `Accept` and `Content-Type`. It stays JSON on
+    /// failure.
+    pub fn choose_media(
+        &mut self,
+        accept: Option<&str>,
+        content_type: Option<&str>,
+    ) -> Result<(), RequestError> {
+        self.media = media::of_answer(self.format.as_deref(), accept, content_type)?;
         Ok(())
     }
 

@@ -9,6 +9,10 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::unique_keys;
+
+use super::media;
+
 /// HTTP methods that endpoints may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
@@ -165,13 +169,26 @@ impl Request {
     pub fn json(&self) -> Result<Option<Value>, RequestError> {
         if !self.has_body() {
             return match self.param("source") {
-                Some(source) => parse_json(source.as_bytes()).map(Some),
+                Some(source) => self.json_of_url(source).map(Some),
                 None => Ok(None),
             };
         }
         // The handler's own structures are several times as large as the body, like the tree.
         work::claim(TREE_FACTOR * self.body.len() as u64)?;
         parse_json(&self.body).map(Some)
+    }
+
+    /// Parses the parameter `source`, in the format that `source_content_type` names.
+    fn json_of_url(&self, source: &str) -> Result<Value, RequestError> {
+        let Some(kind) = self.param("source_content_type") else {
+            let fault = "source and source_content_type parameters are required";
+            return Err(RequestError::cluster_validation(fault));
+        };
+        let format = media::of_body(Some(kind))?;
+        match media::body_to_json(format, source.as_bytes())? {
+            Some(json) => parse_json(&json),
+            None => parse_json(source.as_bytes()),
+        }
     }
 
     /// Parses the body, which is required, as JSON.
@@ -193,16 +210,28 @@ fn check_escapes(text: &str) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Parses JSON with serde_json's depth limit (128). Errors have Elasticsearch's type.
+/// Parses JSON with serde_json's depth limit (128) and without duplicate keys. Errors have Elasticsearch's
+/// type.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let kind = if error.is_eof() { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
-        let place = format!("[{}:{}]", error.line(), error.column());
-        match error.is_eof() {
-            true => RequestError::bad_request(kind, format!("{place} Unexpected end of file")),
-            false => RequestError::bad_request(kind, format!("{place} {error}")),
+    let bytes = without_mark(bytes);
+    unique_keys::from_slice(bytes)
+        .map_err(|error| unique_keys::duplicate(bytes, &error).unwrap_or_else(|| json_error(&error)))
+}
+
+/// Returns the error about malformed JSON, with Elasticsearch's type.
+pub fn json_error(error: &serde_json::Error) -> RequestError {
+    let place = format!("[{}:{}]", error.line(), error.column());
+    match error.is_eof() {
+        true => {
+            RequestError::bad_request("x_content_e_o_f_exception", format!("{place} Unexpected end of file"))
         }
-    })
+        false => RequestError::bad_request("x_content_parse_exception", format!("{place} {error}")),
+    }
+}
+
+/// Returns a text without the byte order mark that some editors write before it.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
 
 /// Parses a boolean; the empty string is `true`.
@@ -232,6 +261,7 @@ mod tests {
         let expected =
             [("q", "x y"), ("pretty", ""), ("z", "1 2")].map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(query, expected);
+        assert_eq!(parse_json("\u{feff}[]".as_bytes()), Ok(serde_json::json!([])));
         for broken in ["/%ff", "/%", "/a%2", "/%zz", "/a?b=%g0"] {
             assert!(Request::parse_uri(broken).is_err(), "{broken}");
         }

@@ -58,6 +58,9 @@ pub const fn generic(
 pub const COMMON_PARAMETERS: [&str; 7] =
     ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
 
+/// Those of [`COMMON_PARAMETERS`] that errors about unknown parameters suggest.
+const SUGGESTED: &[&str] = &["pretty", "human", "error_trace", "filter_path", "format"];
+
 /// The only parameter of routes that read none and accept any.
 pub const ANY_PARAMETER: &str = "*";
 
@@ -274,7 +277,7 @@ fn check_parameters(
     let unknown: Vec<(&str, Option<&str>)> = query
         .iter()
         .filter(|(name, _)| !known(name))
-        .map(|(name, _)| (name.as_str(), closest(name, route.parameters)))
+        .map(|(name, _)| (name.as_str(), closest(name, &[route.parameters, SUGGESTED].concat())))
         .collect();
     if unknown.is_empty() { Ok(()) } else { Err(unrecognized(uri, "parameter", &unknown)) }
 }
@@ -370,6 +373,12 @@ mod tests {
             "/_search?sizes=1",
             ErrorClass::BadRequest,
             "unrecognized parameter: [sizes] -> did you mean [size]?",
+        );
+        check(
+            Method::Get,
+            "/_search?pretyy",
+            ErrorClass::BadRequest,
+            "unrecognized parameter: [pretyy] -> did you mean [pretty]?",
         );
     }
 }

@@ -46,6 +46,7 @@ pub(super) async fn answer(
 ) -> Result<HttpResponse, Infallible> {
     let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
     let accept = header("accept");
+    let content_type = header("content-type");
     let opaque_id = header("x-opaque-id");
     let gzip_accepted = header("accept-encoding").is_some_and(|v| v.contains("gzip"));
     let head_only = request.method() == hyper::Method::HEAD;
@@ -70,7 +71,7 @@ pub(super) async fn answer(
     } else if expects_more(&parts) {
         // As in Elasticsearch, without a body (RFC 9110, section 10.1.1).
         Ok(shape.render_allowed(417, &[]))
-    } else if let Err(error) = shape.choose_media(accept.as_deref()) {
+    } else if let Err(error) = shape.choose_media(accept.as_deref(), content_type.as_deref()) {
         Err(error)
     } else if line_bytes > LINE_BYTES_MAX {
         let reason = format!("An HTTP line is larger than {LINE_BYTES_MAX} bytes.");

@@ -64,6 +64,9 @@ impl Node {
         let expression =
             if expression.is_empty() { index.unwrap_or_default() } else { expression.to_owned() };
         let alias = if alias.is_empty() { name.unwrap_or_default() } else { alias.to_owned() };
+        if expression.is_empty() {
+            return Err(RequestError::illegal_argument("[indices] can't be empty"));
+        }
         if alias.is_empty() {
             return Err(RequestError::illegal_argument("alias can't be empty string"));
         }

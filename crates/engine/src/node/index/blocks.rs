@@ -40,11 +40,7 @@ fn refused(index: Option<&IndexMetadata>, blocks: &[Block]) -> Result<()> {
     let list: Vec<String> = blocks.iter().map(|block| format!("[{}];", block.text)).collect();
     let place =
         index.map_or("blocked by: ".to_owned(), |index| format!("index [{}] blocked by: ", index.name));
-    let error = RequestError::new(class, "cluster_block_exception", place + &list.join(""));
-    Err(match index {
-        Some(index) => error.with("index_uuid", &*index.uuid).with("index", &*index.name),
-        None => error,
-    })
+    Err(RequestError::new(class, "cluster_block_exception", place + &list.join("")))
 }
 
 impl Node {

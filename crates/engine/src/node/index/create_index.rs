@@ -84,11 +84,13 @@ impl Node {
     ) -> Result<CreateIndexResponse> {
         let mut given = TemplateBody::default();
         for (key, value) in optional_members(body)?.into_iter().flatten() {
-            if matches!(key.as_str(), "settings" | "mappings" | "aliases")
-                && (value.is_array() || value.is_string())
-            {
+            if matches!(key.as_str(), "settings" | "mappings" | "aliases") && !value.is_object() {
                 let reason = format!("key [{key}] must be an object");
                 return Err(RequestError::bad_request("parse_exception", reason));
+            }
+            if key == "aliases" {
+                let mut aliases = value.as_object().into_iter().flatten();
+                aliases.try_for_each(|(alias, body)| Alias::check_types(alias, body))?;
             }
             if !given.read(key, value)? {
                 return Err(RequestError::bad_request(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 use super::index_files::check_is_readable;
@@ -127,8 +128,24 @@ impl Node {
         self.catalog.load().resolve(expression, options).map(drop)
     }
 
+    /// Refuses a pattern and "all indices", unless `action.destructive_requires_name` allows them. A pattern
+    /// that selects nothing at all (`*,-*`) is always allowed.
+    ///
+    /// Source: `DestructiveOperations#failDestructive`.
+    pub(in crate::node) fn check_is_named(&self, expression: &str) -> Result<()> {
+        let is_broad = |part: &str| wildcard::is_pattern(part) || part == "_all" || part.is_empty();
+        let is_refused = expression != "*,-*" && expression.split(',').map(str::trim).any(is_broad);
+        match is_refused && self.settings.load().boolean("action.destructive_requires_name") {
+            true => {
+                Err(RequestError::illegal_argument("Wildcard expressions or all indices are not allowed"))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Opens indices. Returns whether every shard started in time, which here is always true.
     pub fn open_index(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
+        self.check_is_named(expression)?;
         let opened = self.change_catalog(|catalog| {
             let (mut next, mut opened) = (catalog.clone(), Vec::new());
             for metadata in catalog.resolve(expression, options)?.into_iter().filter(|index| !index.open) {
@@ -160,6 +177,7 @@ impl Node {
                  indices still consume a significant amount of diskspace",
             ));
         }
+        self.check_is_named(expression)?;
         let catalog = self.catalog.load_full();
         let found: Vec<Arc<IndexMetadata>> = catalog.resolve(expression, options)?;
         found.iter().try_for_each(|index| self.check_metadata_block(index))?;
@@ -230,6 +248,7 @@ impl Node {
         if !["write", "read", "read_only", "metadata"].contains(&block) {
             return Err(RequestError::illegal_argument(format!("No block found with name {block}")));
         }
+        self.check_is_named(expression)?;
         let names = self
             .catalog
             .load()

@@ -111,7 +111,7 @@ impl Node {
                 last = Some((&operation.index, self.pipelines_of(&operation.index)));
             }
             let Some((_, of_index)) = &last else { continue };
-            let asked = operation.pipeline.as_deref().or(default);
+            let asked = super::update::asked_pipeline(operation, default);
             let first = match asked {
                 Some(name) => Some(name).filter(|name| *name != "_none"),
                 None => of_index.default.as_deref(),

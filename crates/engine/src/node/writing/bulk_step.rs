@@ -78,6 +78,10 @@ pub(in crate::node) struct Step<'r> {
     pub(in crate::node) pipelines: Option<Vec<String>>,
 }
 
+/// Stands for the id of a document that failed or was dropped before it got one. Source:
+/// `TransportAbstractBulkAction`.
+const NO_ID: &str = "auto-generated";
+
 pub(in crate::node) const NO_TARGET: u32 = u32::MAX;
 
 impl<'r> Step<'r> {
@@ -321,8 +325,8 @@ fn into_item<'r>(step: Step<'r>, index: usize, ids: &GeneratedIds) -> BulkItem<'
             ItemId::Given(Cow::Owned(step.series_id.unwrap_or_default().into_string()))
         }
         (Some(number), _) => ItemId::Generated(ids.bytes(number)),
-        (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_default())),
-        (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(""))),
+        (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_else(|| NO_ID.to_owned()))),
+        (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(NO_ID))),
     };
     let mut outcome = step.outcome.unwrap_or_else(|| {
         Err(RequestError::internal("illegal_state_exception", "the operation was not carried out"))

@@ -7,6 +7,7 @@ use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
 use limber_text::likeness;
 use limber_work as work;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::bulk_step::outcome_of;
@@ -36,11 +37,11 @@ struct UpdateBody {
 impl UpdateBody {
     fn parse(body: &[u8]) -> Result<UpdateBody> {
         const PARSER: ObjectParser<'_> = ObjectParser::new("UpdateRequest");
-        let Value::Object(members) =
-            serde_json::from_slice(body).map_err(|error| PARSER.refused(&error.to_string()))?
-        else {
-            return Err(PARSER.refused("Expected START_OBJECT"));
-        };
+        let members =
+            match serde_json::from_slice(body).map_err(|error| PARSER.refused(&error.to_string()))? {
+                Value::Object(members) => members,
+                other => return Err(PARSER.expected_object(&other)),
+            };
         let mut parsed = UpdateBody {
             doc: None,
             upsert: None,
@@ -53,26 +54,23 @@ impl UpdateBody {
             if_primary_term: None,
         };
         for (key, value) in members {
-            let flag = |value: &Value| {
-                value.as_bool().ok_or_else(|| PARSER.refused(&format!("[{key}] is true or false")))
-            };
             let number =
                 |value: &Value| value.as_u64().ok_or_else(|| PARSER.refused(&format!("[{key}] is a number")));
             let document = |value: Value| match value {
                 Value::Object(document) => Ok(document),
-                _ => Err(PARSER.refused(&format!("[{key}] doesn't support values that are no objects"))),
+                other => Err(PARSER.unsupported(&key, &other)),
             };
             match key.as_str() {
                 "doc" => parsed.doc = Some(document(value)?),
                 "upsert" => parsed.upsert = Some(document(value)?),
-                "doc_as_upsert" => parsed.doc_as_upsert = flag(&value)?,
-                "detect_noop" => parsed.detect_noop = flag(&value)?,
+                "doc_as_upsert" => parsed.doc_as_upsert = PARSER.flag(&key, &value)?,
+                "detect_noop" => parsed.detect_noop = PARSER.flag(&key, &value)?,
                 "if_seq_no" => parsed.if_seq_no = Some(number(&value)?),
                 "if_primary_term" => parsed.if_primary_term = Some(number(&value)?),
                 // Only whether `_source` is wanted matters here; the renderer filters it.
                 "_source" => parsed.wants_source = value != Value::Bool(false),
                 "script" => parsed.script = Some(Script::parse(&value)?),
-                "scripted_upsert" => parsed.scripted_upsert = flag(&value)?,
+                "scripted_upsert" => parsed.scripted_upsert = PARSER.flag(&key, &value)?,
                 other => return Err(unknown_field(PARSER, other)),
             }
         }
@@ -80,12 +78,16 @@ impl UpdateBody {
             return Ok(parsed);
         }
         if parsed.doc.is_none() || parsed.script.is_some() {
-            let why = match parsed.doc_as_upsert {
-                _ if parsed.doc.is_some() => "can't provide both script and doc",
-                true => "doc must be specified if doc_as_upsert is enabled",
-                false => "script or doc is missing",
-            };
-            return Err(RequestError::validation([why]));
+            let mut faults = Vec::new();
+            match parsed.doc.is_some() {
+                true => faults.push("can't provide both script and doc"),
+                false if parsed.script.is_none() => faults.push("script or doc is missing"),
+                false => {}
+            }
+            if parsed.doc.is_none() && parsed.doc_as_upsert {
+                faults.push("doc must be specified if doc_as_upsert is enabled");
+            }
+            return Err(RequestError::validation(faults));
         }
         Ok(parsed)
     }
@@ -125,6 +127,27 @@ pub(in crate::node) fn upserted_member(body: &[u8]) -> Option<(Value, &'static s
     let as_upsert = body.get("doc_as_upsert").and_then(Value::as_bool).unwrap_or(false);
     let member = if as_upsert { "doc" } else { "upsert" };
     body.get(member)?.is_object().then_some((body, member))
+}
+
+/// Returns the pipeline that a request names for the document of an operation. As in Elasticsearch, it is not
+/// meant for a `doc` that becomes a new document.
+pub(in crate::node) fn asked_pipeline<'r>(
+    operation: &'r BulkOperation<'r>,
+    default: Option<&'r str>,
+) -> Option<&'r str> {
+    let asked = operation.pipeline.as_deref().or(default)?;
+    let is_for_it = operation.kind != OperationKind::Update || !is_doc_as_upsert(operation.source);
+    is_for_it.then_some(asked)
+}
+
+/// Whether an update writes its `doc` as a new document if there is none.
+fn is_doc_as_upsert(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Member {
+        doc_as_upsert: Option<bool>,
+    }
+    memchr::memmem::find(body, b"doc_as_upsert").is_some()
+        && serde_json::from_slice::<Member>(body).is_ok_and(|member| member.doc_as_upsert == Some(true))
 }
 
 /// What an update is going to do.
@@ -323,7 +346,7 @@ fn plan_of_existing(
         let (op, source) = scripted(scripts, script, &document, source, "index")?;
         let condition = Condition::unchanged_since(found.identity);
         return Ok(match op.as_str() {
-            "index" | "update" => Plan::Index { source: to_bytes(&source)?, condition },
+            "index" => Plan::Index { source: to_bytes(&source)?, condition },
             "delete" => Plan::Delete { condition },
             _ => Plan::Noop,
         });
@@ -355,23 +378,60 @@ fn scripted(
     source: Map<String, Value>,
     op: &str,
 ) -> Result<(String, Map<String, Value>)> {
-    let mut ctx = json!({"op": op, "_now": document.shard.now_millis()});
+    let mut ctx = json!({
+        "op": op,
+        "_now": document.shard.now_millis(),
+        "_index": document.shard.index.reference.name.as_str(),
+        "_id": document.id,
+        "_source": source,
+    });
     if let Some(found) = document.found {
-        ctx["_index"] = document.shard.index.reference.name.as_str().into();
+        ctx["_type"] = "_doc".into();
         ctx["_version"] = found.identity.version.into();
         ctx["_routing"] = found.routing.as_deref().into();
     }
-    ctx["_id"] = document.id.into();
-    ctx["_source"] = Value::Object(source);
     let failed = |cause: RequestError| match cause.kind {
-        "script_exception" => RequestError::illegal_argument("failed to execute script").caused_by(cause),
+        "script_exception" | "resource_not_found_exception" => {
+            RequestError::illegal_argument("failed to execute script").caused_by(cause)
+        }
         _ => cause,
     };
     let mut changed = run_on_context(scripts, script, ScriptContext::Update, &ctx).map_err(failed)?;
+    check_context(&ctx, &changed).map_err(failed)?;
     let op = changed["op"].as_str().unwrap_or("none").to_owned();
     match changed["_source"].take() {
         Value::Object(source) => Ok((op, source)),
+        // The check above has refused it.
         _ => Err(RequestError::illegal_argument("[_source] is no object after the script")),
+    }
+}
+
+/// Refuses changes that a script may not make to `ctx`. Elasticsearch's `CtxMap` refuses them while the script
+/// runs; here they are refused after it.
+fn check_context(before: &Value, after: &Value) -> Result<()> {
+    let refused = |reason: String| {
+        let cause = RequestError::illegal_argument(reason);
+        Err(RequestError::bad_request("script_exception", "runtime error").caused_by(cause))
+    };
+    let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else {
+        return refused("[ctx] is no map after the script".to_owned());
+    };
+    for (name, value) in after {
+        match (name.as_str(), before.get(name), value) {
+            ("_source", _, Value::Object(_)) | ("op", _, Value::String(_) | Value::Null) => {}
+            ("_source", ..) => return refused(format!("Expected [_source] to be a Map, not [{value}]")),
+            ("op", ..) => {
+                let wanted = "expected assignable to [java.lang.String]";
+                return refused(format!("op [{value}] is wrong type, {wanted}"));
+            }
+            (_, Some(same), value) if same == value => {}
+            (_, Some(_), _) => return refused(format!("{name} cannot be updated")),
+            (_, None, _) => return refused(format!("Cannot put key [{name}] with value [{value}] into ctx")),
+        }
+    }
+    match before.keys().find(|name| *name != "op" && !after.contains_key(*name)) {
+        Some(removed) => refused(format!("{removed} cannot be removed")),
+        None => Ok(()),
     }
 }
 
@@ -411,9 +471,13 @@ pub(in crate::node) fn merge(
     Ok(changed)
 }
 
+/// Returns the outcome of an update that wrote nothing. The source of a document that does not exist is empty.
 fn noop(found: Option<FoundDocument>, wants_source: bool) -> WriteOutcome {
     let identity = found.as_ref().map(|found| found.identity).unwrap_or_default();
-    let source = found.filter(|_| wants_source).map(|found| found.source.into());
+    let source = match found {
+        Some(found) => wants_source.then(|| found.source.into()),
+        None => Some(Default::default()),
+    };
     WriteOutcome { source, ..WriteOutcome::new(WriteResult::Noop, identity) }
 }
 
@@ -435,5 +499,36 @@ mod tests {
         check(json!({"a": {"b": 1}}), json!({"a": {"b": 1}}), json!({"a": {"b": 1}}), false);
         check(json!({"a": [1, 2]}), json!({"a": [3]}), json!({"a": [3]}), true);
         check(json!({"a": 1}), json!({"a": null}), json!({"a": null}), true);
+    }
+
+    #[test]
+    fn scripts_change_the_source_and_the_operation_only() {
+        let before = json!({"op": "index", "_id": "1", "_version": 2, "_source": {}});
+        let check = |change: Value, expected: Option<&str>| {
+            let mut after = before.clone();
+            for (name, value) in change.as_object().expect("an object") {
+                after[name] = value.clone();
+            }
+            let reason = check_context(&before, &after).err().map(|error| {
+                assert_eq!(error.kind, "script_exception");
+                error.caused_by.expect("a cause").reason.clone()
+            });
+            assert_eq!(reason.as_deref(), expected);
+        };
+        check(json!({"op": "none", "_source": {"a": 1}}), None);
+        check(json!({"op": null}), None);
+        check(json!({"_id": "x"}), Some("_id cannot be updated"));
+        check(json!({"_version": 9}), Some("_version cannot be updated"));
+        check(json!({"foo": 3}), Some("Cannot put key [foo] with value [3] into ctx"));
+        check(json!({"_source": null}), Some("Expected [_source] to be a Map, not [null]"));
+        let error = check_context(&before, &json!({"_source": {}})).expect_err("members are missing");
+        assert_eq!(error.caused_by.expect("a cause").reason, "_id cannot be removed");
+    }
+
+    #[test]
+    fn a_document_that_becomes_a_new_one_is_recognized() {
+        assert!(is_doc_as_upsert(br#"{"doc": {"a": 1}, "doc_as_upsert": true}"#));
+        assert!(!is_doc_as_upsert(br#"{"doc": {"doc_as_upsert": true}}"#));
+        assert!(!is_doc_as_upsert(br#"{"doc_as_upsert": true"#));
     }
 }

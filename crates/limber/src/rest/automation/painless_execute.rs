@@ -55,6 +55,9 @@ fn execute(app: &App, request: &Request) -> Result<Response> {
     let members = REQUEST.members(&body)?;
     check_members(members, MEMBERS, REQUEST)?;
     let script = members.get("script").ok_or_else(|| ObjectParser::required("script"))?;
+    if !script.is_object() {
+        return Err(REQUEST.unsupported("script", script));
+    }
     let parsed = Script::parse(script)?;
     if let limber_script::Code::Inline { language, .. } = &parsed.code
         && language != "painless"

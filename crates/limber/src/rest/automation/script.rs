@@ -1,7 +1,8 @@
 //! Stored scripts: put, get, delete.
 
 use limber_engine::Result;
-use serde_json::json;
+use limber_mapping::RequestError;
+use serde_json::{Value, json};
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
@@ -20,8 +21,29 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn put(app: &App, request: &Request) -> Result<Response> {
-    app.node.put_script(request.path("id"), request.param("context"), &request.json_required()?)?;
+    let body = request.json_required()?;
+    check_options(&body["script"])?;
+    app.node.put_script(request.path("id"), request.param("context"), &body)?;
     Ok(Response::acknowledged())
+}
+
+/// Refuses compiler options that do not exist.
+///
+/// Source: `StoredScriptSource`.
+fn check_options(script: &Value) -> Result<()> {
+    let Some(options) = script.get("options").and_then(Value::as_object) else { return Ok(()) };
+    let mut shown = Vec::new();
+    for (name, value) in options {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        shown.push(format!("{name}={value}"));
+    }
+    match options.keys().all(|name| name == "content_type") {
+        true => Ok(()),
+        false => {
+            let reason = format!("illegal compiler options [{{{}}}] specified", shown.join(", "));
+            Err(RequestError::illegal_argument(reason))
+        }
+    }
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {

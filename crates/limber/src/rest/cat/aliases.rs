@@ -1,6 +1,7 @@
 //! `_cat/aliases`.
 
 use limber_engine::{IndicesOptions, Result};
+use limber_text::wildcard;
 use serde_json::Value;
 
 use super::App;
@@ -18,6 +19,17 @@ const COLUMNS: &[Column] = &[
     text("is_write_index", "w,isWriteIndex", "write index"),
 ];
 
+/// Whether a list of names, patterns and exclusions (`-name`) selects an alias. An empty list selects all. The
+/// last part that matches decides.
+fn selects(names: &[String], alias: &str) -> bool {
+    let matches = |pattern: &str| pattern == "_all" || wildcard::matches(pattern, alias);
+    let decides = |name: &String| match name.strip_prefix('-') {
+        Some(excluded) => matches(excluded).then_some(false),
+        None => matches(name).then_some(true),
+    };
+    names.is_empty() || names.iter().rev().find_map(decides).unwrap_or(false)
+}
+
 /// Answers `GET _cat/aliases`.
 pub fn aliases(app: &App, request: &Request) -> Result<Response> {
     warn_of_local(request, "cat-aliases")?;
@@ -31,9 +43,7 @@ pub fn aliases(app: &App, request: &Request) -> Result<Response> {
     let of_indices = of_indices.into_iter().map(|info| (info.name, info.aliases));
     for (name, aliases) in of_indices.chain(app.node.data_stream_aliases()) {
         for (alias, body) in &aliases {
-            if !names.is_empty()
-                && !names.iter().any(|name| name == "_all" || limber_text::wildcard::matches(name, alias))
-            {
+            if !selects(&names, alias) {
                 continue;
             }
             let show = |name: &str| match body.get(name) {
@@ -55,4 +65,23 @@ pub fn aliases(app: &App, request: &Request) -> Result<Response> {
         }
     }
     table.render(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_part_that_matches_decides() {
+        let check = |names: &str, expected: bool| {
+            let names: Vec<String> = names.split(',').map(str::to_owned).collect();
+            assert_eq!(selects(&names, "al8"), expected, "{names:?}");
+        };
+        check("al8*", true);
+        check("al8*,-al8", false);
+        check("al8*,-al9", true);
+        check("-al8,al8", true);
+        check("b", false);
+        assert!(selects(&[], "al8"));
+    }
 }

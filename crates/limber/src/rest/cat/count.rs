@@ -1,12 +1,11 @@
 //! `_cat/count`.
 
-use limber_engine::{IndicesOptions, Result};
+use limber_engine::Result;
 
 use super::App;
 use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
-use crate::rest::options::indices_options;
 
 const COLUMNS: &[Column] = &[
     text("epoch", "t,time", "seconds since 1970-01-01 00:00:00"),
@@ -14,13 +13,11 @@ const COLUMNS: &[Column] = &[
     number("count", "dc,docs.count,docsCount", "the document count"),
 ];
 
-/// Answers `GET _cat/count`.
+/// Answers `GET _cat/count`: all documents, or those that match the query in the body or the URL.
 pub fn count(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if !request.flag_or("help", false)? {
-        let options = indices_options(request, IndicesOptions::SEARCH)?;
-        let count =
-            crate::rest::searches::count::count_all(app, request.param("index").unwrap_or("_all"), options)?;
+        let count = crate::rest::searches::count::count_matching(app, request)?;
         let (epoch, clock) = epoch_and_clock();
         table.rows.push(vec![Cell::from(epoch), Cell::from(clock), Cell::Count(count)]);
     }

@@ -52,8 +52,12 @@ macro_rules! with_page_parameters {
 /// The endpoints of this file (`_cat`, `_list`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_cat", &[], help::help),
-    get("/_cat/aliases", with_table_parameters![], aliases::aliases),
-    get("/_cat/aliases/{name}", with_table_parameters![], aliases::aliases),
+    get("/_cat/aliases", with_table_parameters!["ignore_unavailable", "allow_no_indices"], aliases::aliases),
+    get(
+        "/_cat/aliases/{name}",
+        with_table_parameters!["ignore_unavailable", "allow_no_indices"],
+        aliases::aliases,
+    ),
     get("/_cat/allocation", with_table_parameters![], allocation::allocation),
     get("/_cat/allocation/{node}", with_table_parameters![], allocation::allocation),
     get("/_cat/component_templates", with_table_parameters![], component_templates::component_templates),
@@ -65,14 +69,28 @@ pub const ROUTES: &[Route] = &[
     Route {
         methods: &[Method::Get, Method::Post],
         path: "/_cat/count",
-        parameters: with_table_parameters![],
+        parameters: with_table_parameters![
+            "analyze_wildcard",
+            "analyzer",
+            "default_operator",
+            "df",
+            "lenient",
+            "q"
+        ],
         pool: PoolName::Management,
         handler: count::count,
     },
     Route {
         methods: &[Method::Get, Method::Post],
         path: "/_cat/count/{index}",
-        parameters: with_table_parameters![],
+        parameters: with_table_parameters![
+            "analyze_wildcard",
+            "analyzer",
+            "default_operator",
+            "df",
+            "lenient",
+            "q"
+        ],
         pool: PoolName::Management,
         handler: count::count,
     },
@@ -81,12 +99,24 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/health", with_table_parameters![], health::health),
     get(
         "/_cat/indices",
-        with_table_parameters!["health", "pri", "include_unloaded_segments"],
+        with_table_parameters![
+            "ignore_unavailable",
+            "allow_no_indices",
+            "health",
+            "pri",
+            "include_unloaded_segments"
+        ],
         indices::indices,
     ),
     get(
         "/_cat/indices/{index}",
-        with_table_parameters!["health", "pri", "include_unloaded_segments"],
+        with_table_parameters![
+            "ignore_unavailable",
+            "allow_no_indices",
+            "health",
+            "pri",
+            "include_unloaded_segments"
+        ],
         indices::indices,
     ),
     get("/_list", &[], list::help),
@@ -109,8 +139,16 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),
     get("/_cat/pending_tasks", with_table_parameters![], pending_tasks::pending_tasks),
     get("/_cat/plugins", with_table_parameters!["include_bootstrap"], plugins::plugins),
-    get("/_cat/recovery", with_table_parameters!["active_only", "detailed"], recovery::recovery),
-    get("/_cat/recovery/{index}", with_table_parameters!["active_only", "detailed"], recovery::recovery),
+    get(
+        "/_cat/recovery",
+        with_table_parameters!["ignore_unavailable", "allow_no_indices", "active_only", "detailed"],
+        recovery::recovery,
+    ),
+    get(
+        "/_cat/recovery/{index}",
+        with_table_parameters!["ignore_unavailable", "allow_no_indices", "active_only", "detailed"],
+        recovery::recovery,
+    ),
     get("/_cat/repositories", with_table_parameters![], repositories::repositories),
     get("/_cat/segment_memory", with_table_parameters![], segment_memory::segment_memory),
     get("/_cat/segment_memory/{index}", with_table_parameters![], segment_memory::segment_memory),
@@ -126,8 +164,16 @@ pub const ROUTES: &[Route] = &[
         with_table_parameters!["active_only", "completed_only", "detailed", "shards"],
         segment_replication::segment_replication,
     ),
-    get("/_cat/segments", with_table_parameters![], segments::segments),
-    get("/_cat/segments/{index}", with_table_parameters![], segments::segments),
+    get(
+        "/_cat/segments",
+        with_table_parameters!["ignore_unavailable", "allow_no_indices"],
+        segments::segments,
+    ),
+    get(
+        "/_cat/segments/{index}",
+        with_table_parameters!["ignore_unavailable", "allow_no_indices"],
+        segments::segments,
+    ),
     get("/_cat/shards", with_table_parameters![], shards::shards),
     get("/_cat/shards/{index}", with_table_parameters![], shards::shards),
     get("/_cat/snapshots", with_table_parameters!["ignore_unavailable"], snapshots::snapshots),

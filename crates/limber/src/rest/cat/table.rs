@@ -129,7 +129,8 @@ impl Table {
                         chosen.push((column.name.to_owned(), number));
                     }
                 }
-            } else if let Some(column) = self.find(&name) {
+            } else if let Some(column) = self.find(&name).filter(|&c| !chosen.iter().any(|(_, of)| *of == c))
+            {
                 chosen.push((name, column));
             }
         }

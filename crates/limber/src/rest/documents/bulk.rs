@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use limber_engine::{BulkOperation, BulkRequest, OperationKind, Result, VersionType};
+use limber_engine::{
+    BulkItem, BulkOperation, BulkRequest, BulkResponse, ItemId, OperationKind, Result, VersionType,
+};
 use limber_mapping::RequestError;
 use limber_search::SourceFilter;
 use limber_store::Charge;
@@ -17,11 +19,12 @@ use serde_json::value::RawValue;
 
 use super::bulk_action::{Action, Metadata};
 use super::bulk_items::{Filters, render};
+use super::document::{active_copies, check_copies};
 use super::source_filter;
 use crate::http::media::{self, Format};
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
-use crate::http::request::{Method, Request};
+use crate::http::request::{Method, Request, without_mark};
 use crate::http::response::Response;
 use crate::rest::options::refresh_policy;
 use crate::rest::{App, Route};
@@ -60,7 +63,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn bulk(app: &App, request: &Request) -> Result<Response> {
-    if !request.has_body() {
+    if request.body.is_empty() {
         return Err(RequestError::bad_request("parse_exception", "request body is required"));
     }
     let filter = source_filter::from_request(request);
@@ -73,15 +76,36 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         lists_pipelines: request.flag_or("list_executed_pipelines", false)?,
     };
     super::document::check_source_on_error(request)?;
-    super::document::check_wait_for_active_shards(request)?;
+    let copies = active_copies(request)?;
     let mut charge = app.node.ledger().request.charge(0, LABEL).map_err(|error| circuit_breaking(&error))?;
     let (operations, filters) = parse_operations(&request.body, &defaults, &mut charge)?;
+    if let Err(unavailable) = check_copies(copies) {
+        let response = unanswered(&operations, &unavailable);
+        return Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)?));
+    }
     let response = app.node.bulk(BulkRequest {
         operations: &operations,
         pipeline: request.param("pipeline"),
         refresh: refresh_policy(request)?,
     })?;
     Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)?))
+}
+
+/// Returns the response to operations that all failed for the same reason.
+fn unanswered<'r>(operations: &'r [BulkOperation<'r>], error: &RequestError) -> BulkResponse<'r> {
+    let items = operations.iter().enumerate().map(|(number, operation)| BulkItem {
+        kind: operation.kind,
+        index: number,
+        id: ItemId::Given(Cow::Borrowed(operation.id.as_deref().unwrap_or("auto-generated"))),
+        outcome: Err(error.clone()),
+    });
+    BulkResponse {
+        took_ms: 0,
+        ingest_took_ms: None,
+        errors: true,
+        indices: operations.iter().map(|operation| Arc::from(&*operation.index)).collect(),
+        items: items.collect(),
+    }
 }
 
 const LABEL: &str = "<bulk_operations>";
@@ -112,6 +136,7 @@ fn parse_operations<'a>(
     charge: &mut Charge,
 ) -> Result<(Vec<BulkOperation<'a>>, Filters)> {
     let mut filters = Filters::new();
+    let body = without_mark(body);
     if body.last() != Some(&b'\n') {
         return Err(RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]"));
     }
@@ -180,6 +205,10 @@ fn check_faults(operations: &[BulkOperation<'_>]) -> Result<()> {
             limber_work::check()?;
         }
         faults.extend(operation.faults());
+        if operation.kind == OperationKind::Update {
+            let members = super::update_body::check(operation.source)?;
+            faults.extend(members.faults(operation.if_seq_no.is_some()).map(str::to_owned));
+        }
         if faults.len() >= FAULTS_MAX {
             break;
         }
@@ -229,20 +258,16 @@ fn parse_action<'a>(
     };
     let kind = match (action.kind, action.metadata.op_type.as_deref()) {
         (OperationKind::Index, Some("create")) => OperationKind::Create,
-        (kind, None | Some("index")) => kind,
-        (kind, Some(other)) => {
-            return Err(RequestError::illegal_argument(format!(
-                "opType must be 'create' or 'index', found: [{other}]"
-            ))
-            .with("action", kind.as_str()));
-        }
+        // As in Elasticsearch, any other value means nothing.
+        (kind, _) => kind,
     };
     if kind == OperationKind::Update && (version.is_some() || version_type.is_some()) {
         return Err(RequestError::illegal_argument(
             "Update requests do not support versioning. Please use `if_seq_no` and `if_primary_term` instead",
         ));
     }
-    if id.is_none() && matches!(kind, OperationKind::Update | OperationKind::Delete) {
+    let has_no_id = id.as_deref().is_none_or(str::is_empty);
+    if has_no_id && matches!(kind, OperationKind::Update | OperationKind::Delete) {
         return Err(RequestError::validation(["id is missing"]));
     }
     let mut operation = BulkOperation::new(kind, index, &[]);
@@ -376,15 +401,36 @@ mod tests {
         check("{\"index\":{}}\n", "must be terminated by a newline");
         check(
             "{\"foo\":{}}\n{}\n",
-            "line [1], expected one of [create, delete, index, update] but found [foo]",
+            "line [1], expected field [create], [delete], [index] or [update] but found [foo]",
         );
         check(
             "{\"index\":{\"_foo\":1}}\n{}\n",
             "Action/metadata line [1] contains an unknown parameter [_foo]",
         );
         check("{}\n{}\n", "line [1], expected FIELD_NAME but found [END_OBJECT]");
-        check("[]\n{}\n", "Malformed action/metadata line [1]");
+        check(
+            "[]\n{}\n",
+            "Malformed action/metadata line [1], expected START_OBJECT but found [START_ARRAY]",
+        );
+        check(
+            "{\"index\":\"a\"}\n{}\n",
+            "line [1], expected START_OBJECT or END_OBJECT but found [VALUE_STRING]",
+        );
+        for (line, field) in
+            [("{\"_id\":[1]}", "_id"), ("{\"version\":[[1],2]}", "version"), ("{\"foo\":[]}", "foo")]
+        {
+            let found =
+                format!("line [1], expected a simple value for field [{field}] but found [START_ARRAY]");
+            check(&format!("{{\"index\":{line}}}\n{{}}\n"), &found);
+        }
+        for name in ["_version", "_version_type", "_routing", "_retry_on_conflict"] {
+            let body = format!("{{\"index\":{{\"{name}\":\"1\"}}}}\n{{}}\n");
+            check(&body, &format!("Action/metadata line [1] contains an unknown parameter [{name}]"));
+        }
         check("{\"update\":{}}\n{}\n", "id is missing");
+        check("{\"delete\":{\"_id\":\"\"}}\n", "id is missing");
+        check("{\"index\":{}}\n{}\n{\"update\":{\"_id\":\"1\"}}\n{}\n", "1: script or doc is missing;");
+        assert!(parse("\u{feff}{\"index\":{\"op_type\":\"bogus\"}}\n{}\n").is_ok());
         check("\n", "no requests added");
     }
 }

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::http::request::json_error;
+
 /// A parsed action line, whose strings borrow from it.
 pub(super) struct Action<'a> {
     pub kind: OperationKind,
@@ -20,19 +22,40 @@ impl<'a> Action<'a> {
     pub(super) fn parse(line: &'a [u8], line_number: usize) -> Result<Action<'a>> {
         serde_json::from_slice(line).map_err(|error| {
             let text = error.to_string();
-            // Custom errors of the visitor start with a marker; serde_json appends its position to them.
-            match text.strip_prefix(MARK) {
-                Some(rest) => {
-                    let rest = rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message);
-                    RequestError::illegal_argument(rest.replace("{line}", &line_number.to_string()))
-                }
-                None => RequestError::illegal_argument(format!(
-                    "Malformed action/metadata line [{line_number}], expected a JSON object: {text}"
-                )),
-            }
+            // Custom errors of the visitors start with a marker; serde_json appends its position to them.
+            let reason = match text.strip_prefix(MARK) {
+                Some(rest) => rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message).to_owned(),
+                None => match wrong_token(&text) {
+                    Some(reason) => reason,
+                    None => return json_error(&error),
+                },
+            };
+            RequestError::illegal_argument(reason.replace("{line}", &line_number.to_string()))
         })
     }
 }
+
+/// Returns the error about a value that should be an object, made from the one of the JSON parser. `None` if
+/// that is about something else.
+fn wrong_token(text: &str) -> Option<String> {
+    let found = text.strip_prefix("invalid type: ")?;
+    let token = match found.split([' ', ',']).next()? {
+        "string" => "VALUE_STRING",
+        "sequence" => "START_ARRAY",
+        "integer" | "floating" => "VALUE_NUMBER",
+        "boolean" => "VALUE_BOOLEAN",
+        "null" => "VALUE_NULL",
+        _ => return None,
+    };
+    let expected = match found.contains(&format!("expected {METADATA}")) {
+        true => "START_OBJECT or END_OBJECT",
+        false => "START_OBJECT",
+    };
+    Some(format!("Malformed action/metadata line [{{line}}], expected {expected} but found [{token}]"))
+}
+
+/// What the parser of the metadata expects, as the JSON parser's errors call it.
+const METADATA: &str = "an object with the action's metadata";
 
 /// The object of an action line.
 #[derive(Default)]
@@ -83,7 +106,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Action<'a> {
                     "delete" => OperationKind::Delete,
                     other => {
                         return Err(error(format!(
-                            "Malformed action/metadata line [{{line}}], expected one of [create, delete, index, update] but found [{other}]"
+                            "Malformed action/metadata line [{{line}}], expected field [create], [delete], [index] or [update] but found [{other}]"
                         )));
                     }
                 };
@@ -108,7 +131,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
             type Value = Metadata<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object with the action's metadata")
+                formatter.write_str(METADATA)
             }
 
             fn visit_map<M: MapAccess<'de>>(
@@ -118,24 +141,26 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                 let mut metadata = Metadata::default();
                 while let Some(BorrowedStr(name)) = map.next_key()? {
                     match &*name {
-                        "_index" => metadata.index = text(&mut map)?,
-                        "_id" => metadata.id = text(&mut map)?,
-                        "routing" | "_routing" => metadata.routing = text(&mut map)?,
-                        "version" | "_version" => metadata.version = Some(number(&mut map)?),
-                        "version_type" | "_version_type" => metadata.version_type = text(&mut map)?,
-                        "if_seq_no" => metadata.if_seq_no = Some(number(&mut map)?),
-                        "if_primary_term" => metadata.if_primary_term = Some(number(&mut map)?),
-                        "pipeline" => metadata.pipeline = text(&mut map)?,
-                        "op_type" => metadata.op_type = text(&mut map)?,
+                        "_index" => metadata.index = text(&mut map, &name)?,
+                        "_id" => metadata.id = text(&mut map, &name)?,
+                        "routing" => metadata.routing = text(&mut map, &name)?,
+                        "version" => metadata.version = Some(number(&mut map, &name)?),
+                        "version_type" => metadata.version_type = text(&mut map, &name)?,
+                        "if_seq_no" => metadata.if_seq_no = Some(number(&mut map, &name)?),
+                        "if_primary_term" => metadata.if_primary_term = Some(number(&mut map, &name)?),
+                        "pipeline" => metadata.pipeline = text(&mut map, &name)?,
+                        "op_type" => metadata.op_type = text(&mut map, &name)?,
                         "require_alias" => metadata.require_alias = map.next_value()?,
                         "require_data_stream" => metadata.require_data_stream = map.next_value()?,
                         "list_executed_pipelines" => metadata.lists_pipelines = map.next_value()?,
-                        "retry_on_conflict" | "_retry_on_conflict" => {
-                            metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
+                        "retry_on_conflict" => {
+                            metadata.retry_on_conflict =
+                                number(&mut map, &name)?.min(u64::from(u32::MAX)) as u32;
                         }
                         "dynamic_templates" => metadata.dynamic_templates = Some(map.next_value()?),
                         "_source" => metadata.source = Some(map.next_value()?),
                         other => {
+                            text(&mut map, other)?;
                             return Err(serde::de::Error::custom(format!(
                                 "{MARK}Action/metadata line [{{line}}] contains an unknown parameter [{other}]"
                             )));
@@ -190,12 +215,41 @@ impl<'de: 'a, 'a> Deserialize<'de> for BorrowedStr<'a> {
     }
 }
 
-fn text<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<Option<Cow<'de, str>>, M::Error> {
-    Ok(map.next_value::<Option<BorrowedStr<'de>>>()?.map(|value| value.0))
+/// A value of the metadata: a simple one as text, or the token that begins another one.
+enum Given<'a> {
+    Simple(Option<Cow<'a, str>>),
+    Token(&'static str),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Given<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        match raw.as_bytes().first() {
+            Some(b'[') => Ok(Given::Token("START_ARRAY")),
+            Some(b'{') => Ok(Given::Token("START_OBJECT")),
+            _ => {
+                let simple: Option<BorrowedStr<'de>> =
+                    serde_json::from_str(raw).map_err(serde::de::Error::custom)?;
+                Ok(Given::Simple(simple.map(|text| text.0)))
+            }
+        }
+    }
+}
+
+fn text<'de, M: MapAccess<'de>>(
+    map: &mut M,
+    name: &str,
+) -> std::result::Result<Option<Cow<'de, str>>, M::Error> {
+    match map.next_value::<Given<'de>>()? {
+        Given::Simple(text) => Ok(text),
+        Given::Token(token) => Err(serde::de::Error::custom(format!(
+            "{MARK}Malformed action/metadata line [{{line}}], expected a simple value for field [{name}] but found [{token}]"
+        ))),
+    }
 }
 
 /// Reads an integer, which may also be written as a string.
-fn number<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<u64, M::Error> {
-    let BorrowedStr(text) = map.next_value()?;
+fn number<'de, M: MapAccess<'de>>(map: &mut M, name: &str) -> std::result::Result<u64, M::Error> {
+    let text = text(map, name)?.unwrap_or_default();
     text.parse().map_err(|_| serde::de::Error::custom(format!("{MARK}For input string: \"{text}\"")))
 }

@@ -3,7 +3,9 @@
 use std::io::Write as _;
 use std::ops::Range;
 
-use limber_engine::{BulkItem, BulkResponse, ItemId, OperationKind, Result, WriteIdentity, WriteOutcome};
+use limber_engine::{
+    BulkItem, BulkResponse, ItemId, OperationKind, Result, WriteIdentity, WriteOutcome, WriteResult,
+};
 use limber_search::SourceFilter;
 use limber_work as work;
 
@@ -125,11 +127,7 @@ fn render_item<'r>(
     push_json_string(out, index);
     out.extend_from_slice(b",\"_id\":");
     let id = out.len() + 1;
-    if item.id.is_empty() {
-        out.extend_from_slice(b"null");
-    } else {
-        push_json_string(out, &item.id);
-    }
+    push_json_string(out, &item.id);
     match &item.outcome {
         Ok(outcome) => {
             let seq_no = push_outcome(out, outcome);
@@ -142,7 +140,8 @@ fn render_item<'r>(
                 push_update_get(out, outcome, source, filter)?;
             }
             push_field(out, ",\"status\":", u64::from(status::of_write(outcome.result)));
-            if outcome.source.is_none() && outcome.pipelines.is_none() && is_plain(&item.id) {
+            let is_plain = is_of_document(outcome) && is_plain(&item.id);
+            if outcome.source.is_none() && outcome.pipelines.is_none() && is_plain {
                 model = Some(Model { item, outcome, place: start..start, id, seq_no });
             }
         }
@@ -159,7 +158,13 @@ fn render_item<'r>(
 /// Appends `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`, which every write's
 /// response contains. Returns the byte range of the sequence number's digits.
 pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
-    push_field(out, ",\"_version\":", outcome.identity.version);
+    let is_written = is_of_document(outcome);
+    match (is_written, &outcome.source) {
+        (true, _) => push_field(out, ",\"_version\":", outcome.identity.version),
+        // `Versions.NOT_FOUND`, and `Versions.MATCH_ANY` for a document that a pipeline dropped.
+        (false, Some(_)) => out.extend_from_slice(b",\"_version\":-1"),
+        (false, None) => out.extend_from_slice(b",\"_version\":-3"),
+    }
     out.extend_from_slice(b",\"result\":\"");
     out.extend_from_slice(outcome.result.as_str().as_bytes());
     out.push(b'"');
@@ -169,13 +174,21 @@ pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
     push_field(out, ",\"_shards\":{\"total\":", u64::from(outcome.shards_total));
     push_field(out, ",\"successful\":", u64::from(outcome.shards_successful));
     out.extend_from_slice(b",\"failed\":0}");
-    push_field(out, ",\"_seq_no\":", outcome.identity.seq_no);
+    match is_written {
+        true => push_field(out, ",\"_seq_no\":", outcome.identity.seq_no),
+        false => out.extend_from_slice(b",\"_seq_no\":-2"),
+    }
     let seq_no = out.len() - digit_count(outcome.identity.seq_no)..out.len();
     push_field(out, ",\"_primary_term\":", outcome.identity.primary_term);
     seq_no
 }
 
-/// Appends the `get` section of an update's response.
+/// Whether an outcome tells of a document. Nothing is known of one that was not written and did not exist.
+fn is_of_document(outcome: &WriteOutcome) -> bool {
+    outcome.result != WriteResult::Noop || outcome.identity.version > 0
+}
+
+/// Appends the `get` section of an update's response. The source of a document that does not exist is empty.
 ///
 /// # Errors
 /// There is not enough memory for the source; `out` ends anywhere then.
@@ -185,6 +198,10 @@ pub fn push_update_get(
     source: &[u8],
     filter: Option<&SourceFilter>,
 ) -> Result<()> {
+    if source.is_empty() {
+        out.extend_from_slice(b"{\"found\":false}");
+        return Ok(());
+    }
     push_field(out, "{\"_seq_no\":", outcome.identity.seq_no);
     push_field(out, ",\"_primary_term\":", outcome.identity.primary_term);
     out.extend_from_slice(b",\"found\":true,\"_source\":");
@@ -253,6 +270,7 @@ mod tests {
     fn items_are_rendered_alike_copied_or_written() {
         let generated = |byte| ItemId::Generated([byte; 20]);
         let item = |id, outcome| BulkItem { kind: OperationKind::Index, index: 0, id, outcome };
+        let nothing = WriteOutcome::new(WriteResult::Noop, WriteIdentity::default());
         let items = vec![
             item(generated(b'a'), Ok(created(8))),
             item(generated(b'b'), Ok(created(9))),
@@ -271,6 +289,12 @@ mod tests {
                 ..item(given("6"), Ok(WriteOutcome { source: Some(b"{}"[..].into()), ..created(1) }))
             },
             BulkItem { kind: OperationKind::Update, ..item(given("7"), Ok(created(1))) },
+            item(given("8"), Ok(nothing.clone())),
+            item(given("9"), Ok(nothing.clone())),
+            BulkItem {
+                kind: OperationKind::Update,
+                ..item(given("a"), Ok(WriteOutcome { source: Some(Default::default()), ..nothing }))
+            },
         ];
         let indices = vec!["a".into(), "b".into()];
         let response = BulkResponse { took_ms: 3, ingest_took_ms: None, errors: true, indices, items };
@@ -287,9 +311,16 @@ mod tests {
         for (number, (id, item)) in ids.iter().zip(&response.items).enumerate() {
             let rendered = &parsed["items"][number][item.kind.as_str()];
             assert_eq!(rendered["_id"].as_str().unwrap_or(""), id);
-            let seq_no = item.outcome.as_ref().ok().map(|outcome| outcome.identity.seq_no);
-            assert_eq!(rendered["_seq_no"].as_u64(), seq_no);
+            let known = item.outcome.as_ref().ok().filter(|outcome| is_of_document(outcome));
+            assert_eq!(rendered["_seq_no"].as_u64(), known.map(|outcome| outcome.identity.seq_no));
         }
+        let dropped = &parsed["items"][15]["index"];
+        assert_eq!((&dropped["_version"], &dropped["_seq_no"]), (&(-3).into(), &(-2).into()));
+        let absent = &parsed["items"][16]["update"];
+        assert_eq!(
+            (&absent["_version"], &absent["get"]),
+            (&(-1).into(), &serde_json::json!({"found": false}))
+        );
     }
 
     #[test]

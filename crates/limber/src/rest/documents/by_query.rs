@@ -41,6 +41,7 @@ const PARAMETERS: &[&str] = with_indices_options![
     "scroll_size",
     "search_timeout",
     "search_type",
+    "size",
     "slices",
     "sort",
     "stats",
@@ -75,7 +76,7 @@ pub const ROUTES: &[Route] = &[
 pub(in crate::rest) const BATCH_SIZE: u32 = 1000;
 
 /// URL parameters of a search that have another meaning here, or none.
-const NOT_OF_THE_SEARCH: &[&str] = &["timeout", "size", "version", "scroll"];
+const NOT_OF_THE_SEARCH: &[&str] = &["timeout", "version", "scroll"];
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
     if request.param("pipeline").is_some() {
@@ -89,6 +90,9 @@ fn update(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
+    if request.param("size").is_some() {
+        return Err(RequestError::illegal_argument("invalid parameter [size], use [max_docs] instead"));
+    }
     let mut body = request.json()?.unwrap_or(Value::Null);
     let mut shared = Shared::from_url(request)?;
     let mut script = None;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use limber_engine::{
-    BulkOperation, GetRequest, GetResponse, OperationKind, Result, VersionType, WriteResponse,
+    ActiveCopies, BulkOperation, GetRequest, GetResponse, OperationKind, Result, VersionType, WriteResponse,
 };
 use limber_mapping::RequestError;
 use serde_json::json;
@@ -13,7 +13,7 @@ use super::bulk_items::{push_json_string, push_outcome, push_update_get};
 use super::source_filter;
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
-use crate::http::request::{Method, Request};
+use crate::http::request::{Method, Request, without_mark};
 use crate::http::response::Response;
 use crate::http::status;
 use crate::rest::options::{refresh_policy, version_type};
@@ -49,7 +49,6 @@ const UPDATE: &[&str] = &[
     "_source_includes",
     "_source_excludes",
     "doc_as_upsert",
-    "detect_noop",
     "include_source_on_error",
 ];
 const GET: &[&str] = &[
@@ -63,6 +62,8 @@ const GET: &[&str] = &[
     "_source_includes",
     "_source_excludes",
     "_source_exclude_vectors",
+    "force_synthetic_source",
+    "fields",
     "stored_fields",
 ];
 
@@ -89,15 +90,33 @@ pub const ROUTES: &[Route] = &[
 
 /// Refuses to wait for more than one active copy, because there is only the primary.
 pub fn check_wait_for_active_shards(request: &Request) -> Result<()> {
-    match request.param("wait_for_active_shards") {
-        None | Some("0" | "1" | "all") => Ok(()),
-        Some(text) => match text.parse::<u32>() {
-            Ok(_) => Err(RequestError::unavailable(
-                "unavailable_shards_exception",
-                format!("Not enough active copies to meet shard count of [{text}] (have 1, needed {text})"),
-            )),
-            Err(_) => Err(RequestError::illegal_argument(format!("cannot parse ActiveShardCount[{text}]"))),
-        },
+    check_copies(active_copies(request)?)
+}
+
+/// Reads `wait_for_active_shards`. Without it one copy is enough.
+pub fn active_copies(request: &Request) -> Result<ActiveCopies> {
+    let Some(text) = request.param("wait_for_active_shards") else { return Ok(ActiveCopies::Number(1)) };
+    if text == "all" {
+        return Ok(ActiveCopies::All);
+    }
+    match text.parse::<i64>().map(u32::try_from) {
+        Ok(Ok(number)) => Ok(ActiveCopies::Number(number)),
+        Ok(Err(_)) => Err(RequestError::illegal_argument("shard count cannot be a negative value")),
+        Err(_) => {
+            let reason = format!("cannot parse ActiveShardCount[{text}]");
+            Err(RequestError::illegal_argument(reason).caused_by(RequestError::number_format(text)))
+        }
+    }
+}
+
+/// Fails if a write is to wait for more copies than the primary. `all` means all copies that are assigned.
+pub fn check_copies(copies: ActiveCopies) -> Result<()> {
+    match copies {
+        ActiveCopies::All | ActiveCopies::Number(0 | 1) => Ok(()),
+        ActiveCopies::Number(count) => Err(RequestError::unavailable(
+            "unavailable_shards_exception",
+            format!("Not enough active copies to meet shard count of [{count}] (have 1, needed {count})"),
+        )),
     }
 }
 
@@ -116,14 +135,33 @@ fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) ->
     operation.version_type = version_type(request)?;
     // With internal versions, any version is refused.
     operation.version = match operation.version_type {
-        VersionType::Internal => request.number::<i64>("version")?.map(i64::unsigned_abs),
+        VersionType::Internal => long(request, "version")?.map(i64::unsigned_abs),
         _ => read_version(request)?,
     };
-    operation.if_seq_no = request.number("if_seq_no")?;
-    operation.if_primary_term = request.number("if_primary_term")?;
+    operation.if_seq_no = not_negative(request, "if_seq_no", |number| {
+        format!("sequence numbers must be non negative. got [{number}].")
+    })?;
+    operation.if_primary_term = not_negative(request, "if_primary_term", |number| {
+        format!("primary term must be non negative. got [{number}]")
+    })?;
     operation.require_alias = request.flag_or("require_alias", false)?;
     operation.require_data_stream = request.flag_or("require_data_stream", false)?;
     Ok(operation)
+}
+
+/// Reads a parameter that is a 64-bit number.
+fn long(request: &Request, name: &str) -> Result<Option<i64>> {
+    let Some(text) = request.param(name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| {
+        let reason = format!("Failed to parse long parameter [{name}] with value [{text}]");
+        RequestError::illegal_argument(reason).caused_by(RequestError::number_format(text))
+    })
+}
+
+/// Reads a parameter that is a number from 0 on. `refusal` words the error about another one.
+fn not_negative(request: &Request, name: &str, refusal: impl FnOnce(i64) -> String) -> Result<Option<u64>> {
+    let Some(number) = long(request, name)? else { return Ok(None) };
+    u64::try_from(number).map(Some).map_err(|_| RequestError::illegal_argument(refusal(number)))
 }
 
 fn require_body(request: &Request) -> Result<&[u8]> {
@@ -158,7 +196,7 @@ fn create(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn write_document(app: &App, request: &Request, kind: OperationKind) -> Result<Response> {
-    let operation = operation(request, kind, require_body(request)?)?;
+    let operation = operation(request, kind, without_mark(require_body(request)?))?;
     let response = app.node.write(operation, refresh_policy(request)?, request.param("pipeline"))?;
     let location = format!("/{}/_doc/{}", encode(&response.index), encode(&response.id));
     Ok(written(&response).with_header("Location", location))
@@ -179,23 +217,25 @@ fn delete(app: &App, request: &Request) -> Result<Response> {
 
 fn update(app: &App, request: &Request) -> Result<Response> {
     let filter = source_filter::from_request(request);
-    let body = require_body(request)?;
-    // Two body members that Elasticsearch's clients may also send in the URL.
-    let mut rewritten = None;
-    for name in ["doc_as_upsert", "detect_noop"] {
-        if let Some(value) = request.flag(name)? {
-            let document = rewritten.take().map_or_else(|| request.json_required(), Ok)?;
-            let mut document: serde_json::Value = document;
-            if let Some(object) = document.as_object_mut() {
-                object.insert(name.to_owned(), value.into());
-            }
-            rewritten = Some(document);
-        }
+    if !request.has_body() {
+        return Err(RequestError::validation(["script or doc is missing"]));
     }
-    let body =
-        rewritten.map_or(Cow::Borrowed(body), |value| Cow::Owned(crate::http::json::to_bytes(&value, false)));
+    let body = &request.body;
+    // The only member of the body that may also be in the URL.
+    let body = match request.flag("doc_as_upsert")? {
+        None => Cow::Borrowed(without_mark(body)),
+        Some(flag) => {
+            let mut document = request.json_required()?;
+            if let Some(members) = document.as_object_mut() {
+                members.insert("doc_as_upsert".to_owned(), flag.into());
+            }
+            Cow::Owned(crate::http::json::to_bytes(&document, false))
+        }
+    };
     let mut operation = operation(request, OperationKind::Update, &body)?;
-    operation.retry_on_conflict = request.number("retry_on_conflict")?.unwrap_or(0);
+    // As in Elasticsearch, a negative number means no retries.
+    let retries: i32 = request.number("retry_on_conflict")?.unwrap_or(0);
+    operation.retry_on_conflict = u32::try_from(retries).unwrap_or(0);
     let ledger = app.node.ledger();
     let mut charge = ledger.request.charge(0, "<update>").map_err(|error| circuit_breaking(&error))?;
     let filter = match filter {
@@ -232,14 +272,7 @@ fn written(response: &WriteResponse) -> Response {
 
 /// Reads the version that a read expects, which must be one that a document can have.
 fn read_version(request: &Request) -> Result<Option<u64>> {
-    let Some(text) = request.param("version") else { return Ok(None) };
-    let version: i64 = text.parse().map_err(|_| {
-        let cause = format!("For input string: \"{text}\"");
-        RequestError::illegal_argument(format!(
-            "Failed to parse long parameter [version] with value [{text}]"
-        ))
-        .caused_by(RequestError::bad_request("number_format_exception", cause))
-    })?;
+    let Some(version) = long(request, "version")? else { return Ok(None) };
     let kind = version_type(request)?;
     let least = if kind == VersionType::Internal { 1 } else { 0 };
     match u64::try_from(version).ok().filter(|version| *version >= least) {
@@ -254,8 +287,9 @@ fn read_version(request: &Request) -> Result<Option<u64>> {
 
 fn get_request(request: &Request) -> Result<GetRequest<'_>> {
     placement(request).check_for_document()?;
-    // There are no vectors that could be left out.
+    // There are no vectors that could be left out, and a synthetic source is the one that is shown.
     request.flag("_source_exclude_vectors")?;
+    request.flag("force_synthetic_source")?;
     Ok(GetRequest {
         routing: request.param("routing"),
         realtime: request.flag_or("realtime", true)?,
@@ -267,6 +301,12 @@ fn get_request(request: &Request) -> Result<GetRequest<'_>> {
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
+    if request.param("fields").is_some() {
+        return Err(RequestError::illegal_argument(
+            "the parameter [fields] is no longer supported, please use [stored_fields] to retrieve stored fields or [_source] to load the \
+             field from _source",
+        ));
+    }
     let filter = source_filter::from_request(request);
     let response = app.node.get(&get_request(request)?)?;
     let status = if response.found.is_some() { 200 } else { 404 };

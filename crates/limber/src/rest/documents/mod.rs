@@ -9,3 +9,4 @@ pub(super) mod mget;
 pub(super) mod reindex;
 pub(super) mod source_filter;
 pub(super) mod term_vectors;
+mod update_body;

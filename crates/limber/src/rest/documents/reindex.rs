@@ -21,6 +21,7 @@ use crate::rest::{App, Route};
 
 const PARAMETERS: &[&str] = &[
     "max_docs",
+    "pipeline",
     "refresh",
     "require_alias",
     "requests_per_second",
@@ -40,7 +41,14 @@ pub const ROUTES: &[Route] = &[Route {
     handler: reindex,
 }];
 
+const REINDEX: ObjectParser<'_> = ObjectParser::new("reindex");
+
 fn reindex(app: &App, request: &Request) -> Result<Response> {
+    if request.param("pipeline").is_some() {
+        return Err(RequestError::illegal_argument(
+            "_reindex doesn't support [pipeline] as a query parameter. Specify it in the [dest] object instead.",
+        ));
+    }
     let Value::Object(mut members) = request.json_required()? else {
         return Err(RequestError::parsing("Expected [START_OBJECT]"));
     };
@@ -53,7 +61,8 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
             ("source", Value::Object(object)) => source = object,
             ("dest", Value::Object(object)) => dest = object,
             ("script", value) => script = Some(Script::parse(&value)?),
-            (other, _) => return Err(ObjectParser::new("reindex").unknown(other)),
+            (name @ ("source" | "dest"), value) => return Err(REINDEX.unsupported(name, &value)),
+            (other, _) => return Err(REINDEX.unknown(other)),
         }
     }
     let indices = parse_indices(source.remove("index"))?;
@@ -64,13 +73,14 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
             "The sort option in reindex is deprecated. Instead consider using query filtering to find the desired subset of data.",
         );
     }
+    let has_no_source = source.get("_source") == Some(&Value::Bool(false));
     let remote = match source.shift_remove("remote") {
         None => None,
         Some(remote) => Some(in_source(parse_remote(remote, &mut source, &indices, request))?),
     };
     let search = in_source(SearchRequest::parse(&Value::Object(source), &UrlParameters::default()))?;
     shared.check_slicing(&search)?;
-    check_request(&indices, &destination, remote.is_some(), shared.slices)?;
+    check_request(&indices, &destination, remote.is_some(), shared.slices, has_no_source)?;
     let change = Change::Copy(CopyDestination {
         index: destination.index,
         kind: destination.kind,
@@ -99,8 +109,17 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
 }
 
 /// Checks the request as a whole. One error names all problems.
-fn check_request(indices: &str, destination: &Destination, is_remote: bool, slices: Slices) -> Result<()> {
+fn check_request(
+    indices: &str,
+    destination: &Destination,
+    is_remote: bool,
+    slices: Slices,
+    has_no_source: bool,
+) -> Result<()> {
     let mut problems = Vec::new();
+    if has_no_source {
+        problems.push("_source:false is not supported in this context".to_owned());
+    }
     if indices.is_empty() {
         problems.push("use _all if you really want to copy from all existing indexes".to_owned());
     }
@@ -213,7 +232,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
     for (name, value) in members {
         let known = ["index", "op_type", "version_type", "routing", "pipeline"].contains(&name.as_str());
         let Value::String(text) = value else {
-            return Err(if known { failed(&name, None) } else { ObjectParser::new("dest").unknown(&name) });
+            return Err(if known { failed(&name, None) } else { unknown(&name) });
         };
         match name.as_str() {
             "index" => destination.index = text,
@@ -233,7 +252,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
                     }
                 }
             }
-            _ => return Err(ObjectParser::new("dest").unknown(&name)),
+            _ => return Err(unknown(&name)),
         }
     }
     Ok(destination)
@@ -249,6 +268,11 @@ fn parse_routing(text: &str) -> Option<CopyRouting> {
 
 fn in_source<T>(parsed: Result<T>) -> Result<T> {
     parsed.map_err(|cause| ObjectParser::new("reindex").malformed("source").caused_by(cause))
+}
+
+/// Returns the error about an unknown member of `dest`.
+fn unknown(name: &str) -> RequestError {
+    REINDEX.failed("dest", ObjectParser::new("dest").unknown(name))
 }
 
 /// Returns the error about a member of `dest` with a wrong value.

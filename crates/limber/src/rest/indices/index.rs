@@ -1,12 +1,13 @@
 //! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
 
-use limber_engine::{ActiveCopies, CreateIndexResponse, IndexInfo, IndicesOptions, Result};
+use limber_engine::{CreateIndexResponse, IndexInfo, IndicesOptions, Result};
 use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::documents::document::active_copies;
 use crate::rest::human::add_date;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
@@ -50,24 +51,6 @@ fn create(app: &App, request: &Request) -> Result<Response> {
     Ok(created(&app.node.create_index_awaiting(request.path("index"), &body, copies)?))
 }
 
-/// Reads `wait_for_active_shards`.
-fn active_copies(request: &Request) -> Result<ActiveCopies> {
-    let Some(text) = request.param("wait_for_active_shards") else { return Ok(ActiveCopies::Number(1)) };
-    if text == "all" {
-        return Ok(ActiveCopies::All);
-    }
-    match text.parse::<i64>().map(u32::try_from) {
-        Ok(Ok(number)) => Ok(ActiveCopies::Number(number)),
-        Ok(Err(_)) => Err(RequestError::illegal_argument("shard count cannot be a negative value")),
-        Err(_) => {
-            let cause = format!("For input string: \"{text}\"");
-            let cause = RequestError::bad_request("number_format_exception", cause);
-            let reason = format!("cannot parse ActiveShardCount[{text}]");
-            Err(RequestError::illegal_argument(reason).caused_by(cause))
-        }
-    }
-}
-
 /// Returns the response to the creation of an index.
 pub(in crate::rest) fn created(created: &CreateIndexResponse) -> Response {
     Response::ok(json!({
@@ -87,7 +70,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let features = request.list("features");
     let unknown: Vec<&str> =
         features.iter().map(String::as_str).filter(|feature| !FEATURES.contains(feature)).collect();
-    if !unknown.is_empty() {
+    if !unknown.is_empty() || request.param("features") == Some("") {
         let reason = format!("Invalid features specified [{}]", unknown.join(","));
         return Err(RequestError::illegal_argument(reason));
     }
@@ -134,12 +117,17 @@ fn exists(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::empty(if found { 200 } else { 404 }))
 }
 
+/// Returns the indices to open or close, which must be named.
+fn named(request: &Request) -> Result<&str> {
+    request.param("index").ok_or_else(|| RequestError::validation(["index is missing"]))
+}
+
 fn open(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(
         request,
         IndicesOptions { expand_open: false, ..IndicesOptions::METADATA_OPEN_CLOSED },
     )?;
-    let index = request.param("index").unwrap_or("_all");
+    let index = named(request)?;
     if !request.flag_or("wait_for_completion", true)? {
         let (node, index) = (app.node.clone(), index.to_owned());
         let description = format!("indices[{index}]");
@@ -168,10 +156,12 @@ fn close(app: &App, request: &Request) -> Result<Response> {
              longer be used since it will become unsupported in version 9",
         );
     }
-    let closed = app.node.close_index(request.param("index").unwrap_or("_all"), options)?;
+    let closed = app.node.close_index(named(request)?, options)?;
     let indices: Map<String, Value> =
         closed.iter().map(|name| (name.to_string(), json!({"closed": true}))).collect();
-    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true, "indices": indices})))
+    // There are no shards to wait for if everything was closed before.
+    let waited = !indices.is_empty();
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": waited, "indices": indices})))
 }
 
 fn add_block(app: &App, request: &Request) -> Result<Response> {

@@ -13,7 +13,6 @@ use crate::rest::{App, Route};
 const STATS: &[&str] = with_indices_options![
     "level",
     "groups",
-    "types",
     "fields",
     "completion_fields",
     "fielddata_fields",
@@ -55,8 +54,9 @@ pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsReque
         Some("cluster" | "node") => StatsLevel::Cluster,
         Some("shards") => StatsLevel::Shards,
         Some(other) => {
+            let whole = if metric == "index_metric" { "node" } else { "cluster" };
             return Err(RequestError::illegal_argument(format!(
-                "level parameter must be one of [cluster] or [indices] or [shards] but was [{other}]"
+                "level parameter must be one of [{whole}] or [indices] or [shards] but was [{other}]"
             )));
         }
     };

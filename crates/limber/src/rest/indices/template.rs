@@ -52,7 +52,7 @@ fn put_legacy(app: &App, request: &Request) -> Result<Response> {
 fn get_legacy(app: &App, request: &Request) -> Result<Response> {
     let name = request.param("name").unwrap_or("");
     let mut templates = app.node.get_templates(name)?;
-    let missing = templates.is_empty() && !name.is_empty() && !name.contains('*');
+    let missing = templates.is_empty() && !name.is_empty();
     if request.flag_or("flat_settings", false)? {
         for template in templates.values_mut() {
             if let Some(settings) = template.get_mut("settings") {
@@ -74,9 +74,14 @@ fn put(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
-    let mut found = app.node.get_index_templates(request.param("name").unwrap_or(""))?;
+    let name = request.param("name").unwrap_or("");
+    if name.contains(',') {
+        return Err(RequestError::illegal_argument("template name may not contain ','"));
+    }
+    let mut found = app.node.get_index_templates(name)?;
     shape_settings(request, found["index_templates"].as_array_mut(), "index_template")?;
-    Ok(Response::ok(found))
+    let is_empty = found["index_templates"].as_array().is_some_and(Vec::is_empty);
+    Ok(Response::json(if is_empty && !name.is_empty() { 404 } else { 200 }, found))
 }
 
 /// Flattens the settings of the templates if `flat_settings` is set. `key` is the member that holds each
@@ -118,6 +123,11 @@ fn put_component(app: &App, request: &Request) -> Result<Response> {
 
 fn get_component(app: &App, request: &Request) -> Result<Response> {
     let names = request.param("name").unwrap_or("");
+    if names.contains(',') && !names.contains('*') {
+        // As in Elasticsearch, a list is the name of a template that cannot exist.
+        let reason = format!("component template matching [{names}] not found");
+        return Err(RequestError::not_found("resource_not_found_exception", reason));
+    }
     let mut found = app.node.get_component_templates(names)?;
     shape_settings(request, found["component_templates"].as_array_mut(), "component_template")?;
     // A pattern without matches is a 404, unless it asks for all templates.

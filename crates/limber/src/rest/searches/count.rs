@@ -1,13 +1,10 @@
 //! `_count`: how many documents match.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use limber_engine::{IndicesOptions, Placement, Result};
 use limber_search::{CountRequest, UrlParameters};
 use serde_json::Value;
 
-use super::search::{placement, refused};
+use super::search::{check_clusters, placement, refused};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
@@ -45,6 +42,7 @@ fn count(app: &App, request: &Request) -> Result<Response> {
     let parsed = CountRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let index = request.param("index").unwrap_or("_all");
+    check_clusters(index)?;
     let response = app
         .node
         .count(index, options, placement(request), &parsed, request.cancelled.clone())
@@ -52,10 +50,16 @@ fn count(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(response.to_json()))
 }
 
-/// Counts all documents of the indices, for `_cat/count`.
-pub fn count_all(app: &App, expression: &str, options: IndicesOptions) -> Result<u64> {
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let found =
-        app.node.count(expression, options, Placement::default(), &CountRequest::default(), cancelled);
+/// Counts the documents of the indices that match the body or `q`, for `_cat/count`.
+pub fn count_matching(app: &App, request: &Request) -> Result<u64> {
+    let body = request.json()?.unwrap_or(Value::Null);
+    let query = request.query.iter().filter(|(name, _)| OF_THE_QUERY.contains(&name.as_str()));
+    let parsed = CountRequest::parse(&body, &UrlParameters(query.cloned().collect()))?;
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    let index = request.param("index").unwrap_or("_all");
+    let found = app.node.count(index, options, Placement::default(), &parsed, request.cancelled.clone());
     Ok(found.map_err(|error| refused(&error))?.count)
 }
+
+/// The parameters of a query in a URL.
+const OF_THE_QUERY: [&str; 6] = ["analyze_wildcard", "analyzer", "default_operator", "df", "lenient", "q"];

@@ -328,10 +328,11 @@ fn reroute(app: &App, request: &Request) -> Result<Response> {
     let commands = match members.get("commands") {
         None => &[][..],
         Some(Value::Array(commands)) => commands.as_slice(),
-        Some(_) => return Err(RequestError::parsing("[cluster_reroute] [commands] must be an array")),
+        Some(other) => return Err(PARSER.unsupported("commands", other)),
     };
     let is_explained = request.flag_or("explain", false)?;
-    let explanations = commands.iter().map(explained).collect::<Result<Vec<Value>>>()?;
+    let explanations = commands.iter().map(explained).collect::<Result<Vec<Value>>>();
+    let explanations = explanations.map_err(|cause| PARSER.failed("commands", cause))?;
     if let Some(refused) = explanations.first().filter(|_| !is_explained) {
         let reason = refused["decisions"][0]["explanation"].as_str().unwrap_or_default();
         return Err(RequestError::illegal_argument(format!(
@@ -380,15 +381,16 @@ fn explained(command: &Value) -> Result<Value> {
         _ => return Err(RequestError::parsing("allocation command is malformed, done parsing a command")),
     };
     let Some((_, members)) = COMMANDS.iter().find(|(known, _)| *known == name) else {
-        return Err(RequestError::parsing(format!("unknown allocation command [{name}]")));
+        return Err(ObjectParser::no_named_object(name));
     };
     for key in arguments.keys() {
         if !matches!(key.as_str(), "index" | "shard") && !members.contains(&key.as_str()) {
             return Err(ObjectParser::parsing(name).unknown(key));
         }
     }
-    let missing =
-        |what: &str| RequestError::illegal_argument(format!("[{name}] missing the {what} parameter"));
+    let missing = |what: &str| {
+        RequestError::bad_request("parse_exception", format!("[{name}] command missing the {what} parameter"))
+    };
     let index = arguments.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?;
     let shard = arguments.get("shard").and_then(Value::as_u64).ok_or_else(|| missing("shard"))?;
     let mut parameters =

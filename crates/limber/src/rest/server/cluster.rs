@@ -105,6 +105,14 @@ fn state(app: &App, request: &Request) -> Result<Response> {
         Some(true) => json!({"cluster_name": app.node.config().cluster_name}),
         _ => app.node.cluster_state(metrics, request.param("index").unwrap_or("_all"), options)?,
     };
+    if request.flag_or("flat_settings", false)? {
+        let indices = answer["metadata"].get_mut("indices").and_then(Value::as_object_mut);
+        for index in indices.into_iter().flat_map(|indices| indices.values_mut()) {
+            if let Some(settings) = index.get_mut("settings") {
+                *settings = Value::Object(limber_engine::settings::flatten(settings)?);
+            }
+        }
+    }
     if let (Some(is_late), Some(members)) = (is_late, answer.as_object_mut()) {
         members.shift_insert(0, "wait_for_timed_out".into(), is_late.into());
     }

@@ -97,7 +97,9 @@ pub(in crate::rest) fn answer(app: &App, group_by: &str, tasks: Vec<(String, Val
             }
         }
         other => {
-            return Err(RequestError::illegal_argument(format!("unknown group_by [{other}]")));
+            return Err(RequestError::illegal_argument(format!(
+                "[group_by] must be one of [nodes], [parents] or [none] but was [{other}]"
+            )));
         }
     }))
 }
@@ -119,6 +121,15 @@ pub(in crate::rest) fn missing(text: &str) -> RequestError {
     )
 }
 
+/// Returns the error about a task of a node that does not exist.
+fn of_no_node(task: &str) -> RequestError {
+    let node = task.rsplit_once(':').map_or(task, |(node, _)| node);
+    let reason = format!(
+        "task [{task}] belongs to the node [{node}] which isn't part of the cluster and there is no record of the task"
+    );
+    RequestError::not_found("resource_not_found_exception", reason).caused_by(missing(task))
+}
+
 /// Returns the response about a task of an unknown node.
 fn of_another_node(task: &str) -> Response {
     let node = task.rsplit_once(':').map_or(task, |(node, _)| node);
@@ -129,7 +140,7 @@ fn of_another_node(task: &str) -> Response {
 
 fn get(app: &App, request: &Request) -> Result<Response> {
     let text = request.path("task");
-    let id = parse_task_id(app, text)?.ok_or_else(|| missing(text))?;
+    let id = parse_task_id(app, text)?.ok_or_else(|| of_no_node(text))?;
     let timeout_ms = match request.flag_or("wait_for_completion", false)? {
         true => request.time_ms("timeout")?.unwrap_or(30_000),
         false => 0,
@@ -151,7 +162,7 @@ fn cancel(app: &App, request: &Request) -> Result<Response> {
     let mut cancelled = Vec::new();
     for task in app.node.tasks().list() {
         if only.is_none_or(|id| id == task.id) && selected(&actions, task.action) && task.cancel() {
-            cancelled.push((format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, true)));
+            cancelled.push((format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, false)));
         }
     }
     answer(app, "nodes", cancelled)
