@@ -1,7 +1,7 @@
 //! Fields at the start of every mapping: "which fields are metadata of a document?"
 //!
 //! The buffer feeds `_id`, `_routing`, `_seq_no`, `_primary_term` and `_version` from the document's
-//! metadata; the walker feeds `_ignored`, `_field_names` and
+//! metadata, and texts without a token to `_field_names`; the walker feeds `_ignored`, `_field_names` and
 //! `_doc_count`.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub const ROUTING: FieldId = FieldId(1);
 /// Paths of fields whose value was left out (`ignore_above`, `ignore_malformed`).
 pub const IGNORED: FieldId = FieldId(2);
 /// Paths of fields of this document that have neither doc values nor norms (Lucene's
-/// `FieldNamesFieldMapper`).
+/// `FieldNamesFieldMapper`), and of texts without a token.
 pub const FIELD_NAMES: FieldId = FieldId(3);
 /// `_seq_no`, the sequence number of the write within its shard.
 pub const SEQ_NO: FieldId = FieldId(4);

@@ -324,7 +324,12 @@ impl FieldSink for Buffer {
             self.field(source).text().role = Role::Source;
             return;
         }
-        let logged = self.field(field.id).text().push(doc, field, value, &mut fault);
+        let text = self.field(field.id).text();
+        let logged = text.push(doc, field, value, &mut fault);
+        // Neither terms nor norms show that such a document has the field.
+        if text.lacks_tokens() {
+            return self.add_term(reserved::FIELD_NAMES, "_field_names", field.path.as_bytes());
+        }
         // Only without an index sort: sorted documents are reordered before the references could be resolved.
         if let Some(logged) = logged
             && self.sort.is_empty()

@@ -218,6 +218,13 @@ impl TextBuffer {
         assert_eq!(self.echoed_tokens, counts.sum::<usize>());
     }
 
+    /// Whether the current document has the field but no token yet: its text is empty or consists of stop
+    /// words.
+    #[inline]
+    pub fn lacks_tokens(&self) -> bool {
+        self.entries.last().is_some_and(|entry| entry.tokens_start as usize == self.tokens.len())
+    }
+
     /// Returns the twin of the last value, if `value` has the same bytes and `field` is the field whose
     /// terms the memo knows.
     #[inline]

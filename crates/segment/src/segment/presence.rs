@@ -35,13 +35,21 @@ impl Segment {
     /// Returns the documents that name the field in `_field_names`, for a field with neither column, norms
     /// nor terms.
     fn named(&self, path: &str) -> Result<Option<Presence<'_>>> {
-        let Some(number) = self.number("_field_names") else { return Ok(None) };
-        let Some(inverted) = self.inverted(number)? else { return Ok(None) };
-        let Some(info) = inverted.terms.get(path.as_bytes())? else { return Ok(None) };
         let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
-        mark(inverted.postings.postings(&info, Want::Docs)?, &mut words)?;
+        if !self.mark_named(path, &mut words)? {
+            return Ok(None);
+        }
         let count = words.iter().map(|word| word.count_ones()).sum();
         Ok(Some(Presence::Bits(words.into(), count)))
+    }
+
+    /// Sets the bit of every document that names the field in `_field_names`; returns whether there is one.
+    fn mark_named(&self, path: &str, words: &mut [u64]) -> Result<bool> {
+        let Some(number) = self.number("_field_names") else { return Ok(false) };
+        let Some(inverted) = self.inverted(number)? else { return Ok(false) };
+        let Some(info) = inverted.terms.get(path.as_bytes())? else { return Ok(false) };
+        mark(inverted.postings.postings(&info, Want::Docs)?, words)?;
+        Ok(true)
     }
 
     /// Sets the bit of every document that has one of a field's terms.
@@ -66,6 +74,8 @@ impl Segment {
         } else {
             return Ok(None);
         }
+        // Documents whose text has no token have neither terms nor a norm.
+        self.mark_named(&path, &mut words)?;
         Ok(Some(words))
     }
 }
