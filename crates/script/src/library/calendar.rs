@@ -9,7 +9,10 @@ use crate::values::Value;
 pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
     let is_known = match class {
         "ChronoUnit" | "ChronoField" => true,
-        "IsoFields" => name == "QUARTER_OF_YEAR",
+        "IsoFields" => matches!(
+            name,
+            "DAY_OF_QUARTER" | "QUARTER_OF_YEAR" | "WEEK_BASED_YEAR" | "WEEK_OF_WEEK_BASED_YEAR"
+        ),
         "DayOfWeek" => DAYS.contains(&name),
         "Month" => MONTHS.contains(&name),
         "TextStyle" => matches!(name.trim_end_matches("_STANDALONE"), "FULL" | "SHORT" | "NARROW"),

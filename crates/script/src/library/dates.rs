@@ -201,7 +201,7 @@ fn seen_as(date: &DateValue, name: &str, arguments: &[Value]) -> Option<Value> {
     })
 }
 
-/// Returns the value of a `ChronoField`, or of `IsoFields.QUARTER_OF_YEAR`.
+/// Returns the value of a `ChronoField`, or of a constant of `IsoFields`.
 fn field_of(date: &DateValue, field: &str) -> Option<i64> {
     let part = |part| i64::from(date_part(date, part));
     let nano = date.nano_of_second();
@@ -226,9 +226,44 @@ fn field_of(date: &DateValue, field: &str) -> Option<i64> {
             let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
             local.div_euclid(MILLIS_PER_DAY)
         }
+        "ALIGNED_WEEK_OF_YEAR" => (part(DatePart::DayOfYear) - 1) / 7 + 1,
+        "ALIGNED_WEEK_OF_MONTH" => (part(DatePart::DayOfMonth) - 1) / 7 + 1,
+        "ALIGNED_DAY_OF_WEEK_IN_YEAR" => (part(DatePart::DayOfYear) - 1) % 7 + 1,
+        "ALIGNED_DAY_OF_WEEK_IN_MONTH" => (part(DatePart::DayOfMonth) - 1) % 7 + 1,
+        "AMPM_OF_DAY" => part(DatePart::Hour) / 12,
+        "HOUR_OF_AMPM" => part(DatePart::Hour) % 12,
+        "PROLEPTIC_MONTH" => part(DatePart::Year) * 12 + part(DatePart::Month) - 1,
         "QUARTER_OF_YEAR" => (part(DatePart::Month) + 2) / 3,
+        "DAY_OF_QUARTER" => {
+            let quarter = (part(DatePart::Month) - 1) / 3;
+            let leap_day = i64::from(quarter > 0 && is_leap(part(DatePart::Year)));
+            part(DatePart::DayOfYear) - [0, 90, 181, 273][quarter as usize] - leap_day
+        }
+        "WEEK_BASED_YEAR" | "WEEK_OF_WEEK_BASED_YEAR" => {
+            let (year, week) =
+                iso_week(part(DatePart::Year), part(DatePart::DayOfYear), part(DatePart::DayOfWeek));
+            if field == "WEEK_BASED_YEAR" { year } else { week }
+        }
         _ => return None,
     })
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+/// Returns the year and the week of ISO 8601 of a day: weeks begin on Monday (1), and the first week of a
+/// year contains its first Thursday.
+fn iso_week(year: i64, day_of_year: i64, day_of_week: i64) -> (i64, i64) {
+    let week = (day_of_year - day_of_week + 10) / 7;
+    let first_day = (day_of_week - day_of_year).rem_euclid(7) + 1;
+    if week < 1 {
+        let before = year - 1;
+        let length = if is_leap(before) { 366 } else { 365 };
+        return iso_week(before, length + day_of_year, day_of_week);
+    }
+    let has_53 = first_day == 4 || first_day == 3 && is_leap(year);
+    if week > 52 && !has_53 { (year + 1, 1) } else { (year, week) }
 }
 
 /// Does what `ZonedDateTime#of` does, given the year to the nanosecond, and the zone.

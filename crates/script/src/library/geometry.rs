@@ -4,7 +4,9 @@
 use std::rc::Rc;
 
 use limber_mapping::ValueKind;
-use limber_mapping::geo::{GRID_TURN, GeoPoint, GridBounds, decode_latitude, decode_longitude};
+use limber_mapping::geo::{
+    ArcFrom, DistanceKind, GRID_TURN, GeoPoint, GridBounds, decode_latitude, decode_longitude, geohash_bounds,
+};
 
 use super::machine::Machine;
 use crate::error::{Outcome, ScriptError};
@@ -58,6 +60,38 @@ pub(crate) fn geometry_getter(
     }))
 }
 
+/// Calls a method that measures from the first point of a document, such as `arcDistance`; `None` if there is
+/// none of this name. Source: Elasticsearch's `ScriptDocValues.GeoPoints`.
+#[inline(never)]
+pub(crate) fn distance_method(
+    machine: &mut impl Machine,
+    field: u16,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let (name, arguments) = match (name.strip_suffix("WithDefault"), arguments) {
+        (Some(_), [.., default]) if machine.field_size(field, at)? == 0 => {
+            return Ok(Some(Value::Double(default.f64())));
+        }
+        (Some(name), [arguments @ .., _]) => (name, arguments),
+        _ => (name, arguments),
+    };
+    let (kind, to) = match (name, arguments) {
+        ("arcDistance", [latitude, longitude]) => (DistanceKind::Arc, (latitude.f64(), longitude.f64())),
+        ("planeDistance", [latitude, longitude]) => (DistanceKind::Plane, (latitude.f64(), longitude.f64())),
+        ("geohashDistance", [geohash]) => {
+            let cell =
+                geohash_bounds(&geohash.text()).map_err(|error| ScriptError::argument(at, error.reason))?;
+            (DistanceKind::Arc, (cell.south, cell.west))
+        }
+        _ => return Ok(None),
+    };
+    let Value::Point(from) = machine.field_value(field, 0, at)? else { return Ok(None) };
+    let from = ArcFrom::new(from.latitude, from.longitude);
+    Ok(Some(Value::Double(kind.meters(&from, to.0, to.1))))
+}
+
 fn no_value(at: u32) -> ScriptError {
     let reason = "A document doesn't have a value for a field! Use doc[<field>].size()==0 to check if a document is missing a field!";
     ScriptError::new(at, "illegal_state_exception", reason)
@@ -107,7 +141,6 @@ fn center_of(points: &[GeoPoint]) -> Option<GeoPoint> {
 
 /// Returns the point that is nearest to the center of all points.
 fn label_of(points: &[GeoPoint]) -> Option<GeoPoint> {
-    use limber_mapping::geo::{ArcFrom, DistanceKind};
     let center = center_of(points)?;
     let from = ArcFrom::new(center.latitude, center.longitude);
     let distance = |point: &GeoPoint| DistanceKind::Plane.meters(&from, point.latitude, point.longitude);

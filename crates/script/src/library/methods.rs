@@ -1,11 +1,9 @@
 //! Methods and members of values: `target.name(arguments)`, `target.name`, `target[index]`.
 
-use limber_mapping::geo::{ArcFrom, DistanceKind};
-
 use super::augmented::optional_method;
 use super::collections::{list_method, map_method};
 use super::comparators::is_order;
-use super::geometry::geometry_getter;
+use super::geometry::{distance_method, geometry_getter};
 use super::machine::Machine;
 use super::patterns::{matcher_method, pattern_method, replace_by};
 use super::store::{put_entry, same};
@@ -395,13 +393,7 @@ fn field_method(
                 _ => get_member(machine, &Value::Field(field), &member, at)?,
             }
         }
-        ("arcDistance" | "planeDistance", [latitude, longitude]) => {
-            let Value::Point(from) = machine.field_value(field, 0, at)? else { return Ok(None) };
-            let from = ArcFrom::new(from.latitude, from.longitude);
-            let kind = if name == "arcDistance" { DistanceKind::Arc } else { DistanceKind::Plane };
-            let distance = kind.meters(&from, latitude.f64(), longitude.f64());
-            Value::Double(distance)
-        }
+        _ if name.contains("Distance") => return distance_method(machine, field, name, arguments, at),
         _ => {
             if arguments.is_empty()
                 && let Some(found) = geometry_getter(machine, field, name, at)?
@@ -426,6 +418,10 @@ fn access_method(
     Ok(Some(match (name, arguments) {
         ("size", []) => Value::Int(count as i32),
         ("isEmpty", []) => Value::Bool(count == 0),
+        ("getName", []) => match machine.reader(field, at)?.0.field() {
+            Some(field) => Value::str(field.path.to_string()),
+            None => return Ok(None),
+        },
         ("get", [default]) if count == 0 => default.clone(),
         ("get", [_]) => machine.field_value(field, 0, at)?,
         ("get", [index, default]) => match usize::try_from(index.i64()) {
