@@ -205,15 +205,28 @@ fn partial_results_are_refused_if_not_allowed() {
 #[test]
 fn sort_keys_of_different_types_do_not_mix() {
     let (_shards, mut snapshots) = shards();
-    let mut other = support::Shards::new(&json!({"properties": {"n": {"type": "double"}}}));
-    let view = other.segment(&[("x".to_owned(), json!({"n": 1.5}))], &[]);
+    let mut other = support::Shards::new(&json!({"properties": {"n": {"type": "keyword"}}}));
+    let view = other.segment(&[("x".to_owned(), json!({"n": "1.5"}))], &[]);
     snapshots.push(other.shard(0, vec![view]));
     let error =
         limber_search::execute(&snapshots, &parse(&json!({"sort": ["n"]})), &support::context()).unwrap_err();
+    let error = error.to_request_error();
+    assert_eq!((error.kind, error.reason.as_str()), ("search_phase_execution_exception", ""));
     assert_eq!(
-        error.to_request_error().reason,
-        "Can't sort on field [n]; the field has incompatible sort types: [LONG] and [DOUBLE] across shards!"
+        error.caused_by.expect("a cause").reason,
+        "Can't sort on field [n]; the field has incompatible sort types: [LONG] and [STRING] across shards!"
     );
+}
+
+#[test]
+fn whole_numbers_and_others_are_sorted_as_doubles() {
+    let (_shards, mut snapshots) = shards();
+    let mut other = support::Shards::new(&json!({"properties": {"n": {"type": "double"}}}));
+    let view = other.segment(&[("x".to_owned(), json!({"n": 1.5})), ("y".to_owned(), json!({}))], &[]);
+    snapshots.push(other.shard(0, vec![view]));
+    let response = support::search(&snapshots, &json!({"sort": ["n"], "search_after": [1.2], "size": 2}));
+    let sorts: Vec<_> = response.hits.iter().map(|hit| hit.sort.clone()).collect();
+    assert_eq!(json!(sorts), json!([[1.5], [2.0]]));
 }
 
 #[test]

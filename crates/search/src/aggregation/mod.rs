@@ -40,7 +40,7 @@ mod weighted;
 mod tests;
 
 pub(crate) use answer::hit_reader::{HitReader, WantedHits};
-pub(crate) use answer::reduce::reduce;
+pub(crate) use answer::reduce::{in_reduce, reduce};
 pub(crate) use budget::Budget;
 pub(crate) use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
 pub use metric::{EXTENDED_NAMES, PERCENTS, STATS_NAMES};

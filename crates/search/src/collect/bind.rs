@@ -144,7 +144,50 @@ fn bind_field(
     } else if sort.format.is_some() {
         return Err(RequestError::unsupported("[format] of a sort on a field that is no date").into());
     }
-    bound.bind_missing(&sort.missing, like.is_narrow() && sort.numeric_type.is_none())
+    bound.bind_missing(&sort.missing, like.is_narrow() && sort.numeric_type.is_none())?;
+    if sort.is_widened && bound.transform == Transform::ToDouble {
+        bound.place_missing_as_whole(&sort.missing, like.is_narrow());
+    }
+    Ok(())
+}
+
+/// Returns the sorts with the keys of all shards as doubles where a field holds whole numbers in one index
+/// and others elsewhere; `None` if there is no such field. Source: Elasticsearch's `SearchPhaseController`.
+pub(crate) fn widened(sorts: &[Sort], shards: &[ShardSnapshot]) -> Option<Vec<Sort>> {
+    let mixed: Vec<bool> = sorts.iter().map(|sort| is_mixed(sort, shards)).collect();
+    mixed.contains(&true).then(|| {
+        let widen = |(sort, is_mixed): (&Sort, &bool)| match is_mixed {
+            true => Sort { numeric_type: Some(NumericType::Double), is_widened: true, ..sort.clone() },
+            false => sort.clone(),
+        };
+        sorts.iter().zip(&mixed).map(widen).collect()
+    })
+}
+
+/// Whether the keys of a sort are numbers on all shards, but not of one kind.
+fn is_mixed(sort: &Sort, shards: &[ShardSnapshot]) -> bool {
+    let is_plain = sort.geo.is_none() && sort.script.is_none() && !sort.is_score() && !sort.is_doc();
+    if !is_plain || sort.numeric_type.is_some() || sort.format.is_some() {
+        return false;
+    }
+    let (mut has_whole, mut has_float, mut has_double) = (false, false, false);
+    if shards.len() < 2 {
+        return false;
+    }
+    for (number, shard) in shards.iter().enumerate() {
+        if number > 0 && Arc::ptr_eq(&shards[number - 1].mapping, &shard.mapping) {
+            continue;
+        }
+        let field = field_or_id(&shard.mapping, &sort.field);
+        let Some(field) = field.or_else(|| unmapped_field(sort, shard).ok()) else { continue };
+        match field.number_form() {
+            Some(NumberForm::Whole) if field.resolution() == Resolution::Millis => has_whole = true,
+            Some(NumberForm::Float) => has_float = true,
+            Some(NumberForm::Double | NumberForm::Scaled(_)) => has_double = true,
+            _ => return false,
+        }
+    }
+    u8::from(has_whole) + u8::from(has_float) + u8::from(has_double) > 1
 }
 
 /// Makes the keys of the kind that `numeric_type` names.

@@ -20,7 +20,7 @@ mod top_groups;
 mod top_scores;
 
 pub(crate) use best::{Best, MinCompetitive};
-pub(crate) use bind::bind_sorts;
+pub(crate) use bind::{bind_sorts, widened};
 pub(crate) use contenders::Contenders;
 pub(crate) use group::{BoundCollapse, GroupKey};
 pub(crate) use key::compare_keys;

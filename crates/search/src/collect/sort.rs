@@ -139,7 +139,22 @@ impl BoundSort {
     /// Returns the number that comes before or after all others. `is_narrow`: the field has at most 32
     /// bits, and its missing value is shown as the 32-bit extreme.
     fn extreme(&self, first: bool, is_narrow: bool) -> i64 {
-        let (least, greatest) = match self.kind {
+        self.extreme_of(self.kind, first, is_narrow)
+    }
+
+    /// Gives documents without a value the key that they have among whole numbers, as a double.
+    pub(super) fn place_missing_as_whole(&mut self, missing: &Missing, is_narrow: bool) {
+        let is_first = match missing {
+            Missing::First => true,
+            Missing::Last => false,
+            Missing::Value(_) => return,
+        };
+        let whole = self.extreme_of(KeyKind::Long, is_first, is_narrow);
+        self.missing_number = sortable_from_f64(whole as f64);
+    }
+
+    fn extreme_of(&self, kind: KeyKind, first: bool, is_narrow: bool) -> i64 {
+        let (least, greatest) = match kind {
             KeyKind::Double | KeyKind::Float => {
                 (sortable_from_f64(f64::NEG_INFINITY), sortable_from_f64(f64::INFINITY))
             }

@@ -68,4 +68,7 @@ pub trait NamedDocuments: Send + Sync {
         sets: &[String],
         match_criteria: &Map<String, Value>,
     ) -> Result<RuledDocuments, RequestError>;
+
+    /// Returns the other names that an index can be searched by: those of its aliases and of its data stream.
+    fn other_names(&self, index: &str) -> Vec<String>;
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{expand, fusion, profile};
 use crate::aggregation::{self, Aggregations, ShardAggregations};
-use crate::collect::{Hit, KeyKind, TopScores};
+use crate::collect::{Hit, KeyKind, TopScores, widened};
 use crate::context::failures::failure;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
@@ -184,6 +184,19 @@ pub(super) fn as_carried_out<'r>(
     request
 }
 
+/// Makes the keys of all shards doubles where they are numbers of different kinds.
+fn with_widened_sorts<'r>(
+    mut request: Cow<'r, SearchRequest>,
+    shards: &[ShardSnapshot],
+) -> Cow<'r, SearchRequest> {
+    if let Some(sorts) = widened(&request.sort, shards) {
+        let request = request.to_mut();
+        // An answer of one shard depends on the other shards now.
+        (request.sort, request.cache_key) = (sorts, None);
+    }
+    request
+}
+
 fn run_entered(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -191,7 +204,7 @@ fn run_entered(
     is_scroll: bool,
     context: &SearchContext,
 ) -> Result<SearchResponse> {
-    let request = &*as_carried_out(request, cursor, is_scroll);
+    let request = &*with_widened_sorts(as_carried_out(request, cursor, is_scroll), shards);
     // A scroll computes aggregations on its first page only.
     let aggregations = Aggregations::in_request(request).filter(|_| cursor.is_none());
     // For later pages of a scroll, partial results are always allowed.
@@ -222,7 +235,7 @@ fn run_entered(
         }
     };
     // Like aggregations, suggestions come with the first page only.
-    if let Some(wanted) = request.suggest.as_ref().filter(|_| cursor.is_none()) {
+    if let Some(wanted) = request.suggest.as_ref().filter(|list| cursor.is_none() && !list.is_empty()) {
         response.suggest =
             Some(suggest::suggest(shards, request, wanted, &mut failures, allows_partial, &next)?);
     }
@@ -395,12 +408,12 @@ fn check_sort_kinds(found: &[(usize, ShardHits)]) -> Result<()> {
                 .into());
             }
             if kinds.0 != kinds.1 {
-                return Err(RequestError::illegal_argument(format!(
+                return Err(aggregation::in_reduce(RequestError::illegal_argument(format!(
                     "Can't sort on field [{}]; the field has incompatible sort types: [{}] and [{}] across shards!",
                     left.name,
                     kinds.0.name(),
                     kinds.1.name()
-                ))
+                )))
                 .into());
             }
         }

@@ -282,6 +282,9 @@ impl<'a> Binder<'a> {
                 self,
             );
         }
+        if matches!(path, "_source" | "_version") {
+            return Err(self.query_shard(format!("The {path} field is not searchable")).into());
+        }
         let Some(field) = self.searchable_field(path)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
         };
@@ -346,7 +349,11 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn type_name(&self, field: &Field) -> &'static str {
-        field.type_name()
+        match &*field.path {
+            "_id" => "_id",
+            "_index" => "_index",
+            _ => field.type_name(),
+        }
     }
 
     /// Makes a `query_shard_exception` of this index.

@@ -29,6 +29,15 @@ use crate::matcher::{BoxedMatcher, BoxedScorer, ConstantScorer, MatchingScorer};
 use crate::primitives::{Docs, PhraseNode, Source, SpanTree, TermNode};
 use crate::score::Explanation;
 
+/// What a query's number of documents is known from: see [`BoundNode::counted_from`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CountedFrom {
+    /// The statistics of a term.
+    Term,
+    /// The numbers of documents, of all or of those with a field.
+    Documents,
+}
+
 /// A query bound to a shard. Five methods are required. The others have defaults that are correct for any
 /// query; a query overrides them if it has a better answer.
 pub(crate) trait BoundNode: Debug + Send + Sync {
@@ -103,6 +112,12 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
     /// documents.
     fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
         self.matches_as().map_or(Ok(None), |query| query.node.known_count(view))
+    }
+
+    /// Returns from what Elasticsearch knows the number of matching documents even if `terminate_after`
+    /// limits how many are collected; `None` if it counts them.
+    fn counted_from(&self) -> Option<CountedFrom> {
+        self.matches_as().and_then(|query| query.node.counted_from())
     }
 
     /// Returns terms of which a matching document must have at least one. The percolator finds queries by

@@ -3,7 +3,7 @@
 use limber_mapping::Field;
 use limber_segment::{DocId, Segment, SegmentView};
 
-use super::bound_node::{BoundNode, Part, WeightedPart, Whole, boosted, constant_scorer};
+use super::bound_node::{BoundNode, CountedFrom, Part, WeightedPart, Whole, boosted, constant_scorer};
 use super::cached::FREQUENCY_OF_COSTLY;
 use super::required_terms::RequiredTerms;
 use crate::cache::KeyWriter;
@@ -135,6 +135,10 @@ impl BoundNode for DocsNode {
             }
         }
         Ok(is_possible)
+    }
+
+    fn counted_from(&self) -> Option<CountedFrom> {
+        matches!(self.docs, Docs::Exists { .. }).then_some(CountedFrom::Documents)
     }
 
     fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {

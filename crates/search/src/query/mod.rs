@@ -36,7 +36,7 @@ mod scoring;
 
 pub(crate) use bind::{bind, bind_in, bind_to_mapped};
 pub(crate) use bound::BoundQuery;
-pub(crate) use bound_node::{Part, WeightedPart, Whole};
+pub(crate) use bound_node::{CountedFrom, Part, WeightedPart, Whole};
 pub(crate) use cached::cache_filters;
 pub use can_match::can_match;
 pub(crate) use full_text::more_like_this::MoreLikeThisTerms;

@@ -20,13 +20,23 @@ pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()
     };
     let field = only_field(&node.docs, shard);
     if let Some(constant) = field.as_ref().and_then(|field| field.constant()) {
-        query.node = match selects_constant(&node.docs, constant.map(str::as_bytes)) {
+        let is_selected = selects_constant(&node.docs, constant.map(str::as_bytes))
+            || field.as_ref().is_some_and(|field| &*field.path == "_index")
+                && selects_other_name(&node.docs, shard);
+        query.node = match is_selected {
             true => Box::new(EverythingNode { boost: node.boost }),
             false => Box::new(NothingNode { reason: "the constant of the field is another one".to_owned() }),
         };
         return Ok(());
     }
     attach_docs(&mut node.docs, shard)
+}
+
+/// Whether one of the aliases of the index, or its data stream, is in the set. Source: Elasticsearch's
+/// `SearchIndexNameMatcher`.
+fn selects_other_name(docs: &Docs, shard: &ShardSnapshot) -> bool {
+    let names = shard.documents.as_ref().map(|documents| documents.other_names(&shard.index.name));
+    names.unwrap_or_default().iter().any(|name| selects_constant(docs, Some(name.as_bytes())))
 }
 
 fn attach_docs(docs: &mut Docs, shard: &ShardSnapshot) -> Result<()> {

@@ -248,10 +248,8 @@ impl SearchRequest {
     }
 
     /// Whether only documents of suggestions are requested. Source: `SearchSourceBuilder#isSuggestOnly`.
-    pub(crate) fn is_suggest_only(&self) -> bool {
-        self.query.is_none()
-            && self.aggregations.is_none()
-            && self.suggest.as_ref().is_some_and(|suggest| !suggest.is_empty())
+    pub fn is_suggest_only(&self) -> bool {
+        self.query.is_none() && self.aggregations.is_none() && self.suggest.is_some()
     }
 
     /// Returns how many of the best hits are skipped.

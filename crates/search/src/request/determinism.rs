@@ -9,7 +9,7 @@ use crate::context::documents::DocumentName;
 /// to `now`, a function could use random numbers or the current time, or a stored script could change.
 pub(crate) fn is_deterministic(body: &Value) -> bool {
     match body {
-        Value::String(text) => is_timeless(text),
+        Value::String(text) => is_timeless(text) && !text.contains("_index:"),
         Value::Array(items) => items.iter().all(is_deterministic),
         Value::Object(members) => members.iter().all(|(name, value)| {
             let is_itself = match name.as_str() {
@@ -23,6 +23,8 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                 | "reduce_script"
                 | "minimum_should_match_script" => value.get("id").is_none(),
                 "indexed_shape" => false,
+                // The aliases of an index, which are names of it as well, may change.
+                "_index" => false,
                 // The documents of `like` may be documents of an index.
                 "like" | "unlike" => !has_objects(value),
                 // The stored queries may use the time, random numbers or stored scripts.

@@ -302,6 +302,12 @@ impl Options {
     fn check_tags(&self) -> Result<(), RequestError> {
         match (&self.pre_tags, &self.post_tags) {
             (Some(_), None) => Err(RequestError::parsing("pre_tags are set but post_tags are not set")),
+            (Some(tags), _) if tags.is_empty() => {
+                Err(RequestError::parsing("pre_tags or post_tags must not be empty"))
+            }
+            (_, Some(tags)) if tags.is_empty() => {
+                Err(RequestError::parsing("pre_tags or post_tags must not be empty"))
+            }
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use limber_mapping::RequestError;
 
-use super::{SearchRequest, TrackTotalHits};
+use super::{SearchRequest, StoredFields, TrackTotalHits};
 
 impl SearchRequest {
     /// Checks the rules for every search.
@@ -10,6 +10,12 @@ impl SearchRequest {
         if self.search_after.is_some() && self.from() > 0 {
             return Err(RequestError::validation([
                 "[from] parameter must be set to 0 when [search_after] is used",
+            ]));
+        }
+        let shows_source = self.source.as_ref().is_some_and(|source| source.fetch);
+        if self.stored_fields == Some(StoredFields::None) && shows_source {
+            return Err(RequestError::validation([
+                "[stored_fields] cannot be disabled if [_source] is requested",
             ]));
         }
         Ok(())

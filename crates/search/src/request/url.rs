@@ -97,7 +97,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             // OpenSearch's: the search fails after this time.
             "cancel_after_time_interval" => cancel_after(request, value)?,
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
-            "sort" => request.sort.extend(Sort::parse_url(value)?),
+            "sort" => request.sort.extend(Sort::parse_url(value)),
             "track_total_hits" => request.track_total_hits = track_total_hits(value)?,
             "stored_fields" => {
                 request.stored_fields =

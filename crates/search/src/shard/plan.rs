@@ -8,7 +8,7 @@ use super::ShardRequest;
 use crate::collect::BoundSort;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::query::{BoundQuery, QueryTimes, cache_filters, profiled};
+use crate::query::{BoundQuery, CountedFrom, QueryTimes, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::shard::bound_search::{bind_inner_hits, bind_post_filter, bind_query};
 use crate::shard::rescore::BoundRescore;
@@ -79,8 +79,17 @@ impl Plan {
     }
 
     /// Returns the number of hits, if it is known without visiting documents.
-    pub fn known_total(&self, shard: &ShardSnapshot, request: &SearchRequest) -> Result<Option<u64>> {
-        match request.min_score.is_none() && self.post_filter.is_none() {
+    /// With `terminate_after`, only what Elasticsearch knows as well counts as known (its
+    /// `QueryPhase#shortcutTotalHitCount`).
+    pub fn known_total(&self, shard: &ShardSnapshot, wanted: &ShardRequest<'_>) -> Result<Option<u64>> {
+        let is_known = wanted.request.terminate_after == 0
+            || match self.query.node.counted_from() {
+                Some(CountedFrom::Term) => true,
+                // Nested documents are documents of their own there, which a filter leaves out.
+                Some(CountedFrom::Documents) => shard.mapping.nested_objects().is_empty(),
+                None => wanted.count_max == 0,
+            };
+        match is_known && wanted.request.min_score.is_none() && self.post_filter.is_none() {
             true => self.query.known_count(shard),
             false => Ok(None),
         }

@@ -187,9 +187,8 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         }
     }
 
-    pub(super) fn is_terminated(&mut self) -> bool {
-        self.terminated_early |=
-            self.request.terminate_after > 0 && self.total >= u64::from(self.request.terminate_after);
+    /// Whether there was a hit beyond `terminate_after`.
+    pub(super) fn is_terminated(&self) -> bool {
         self.terminated_early
     }
 
@@ -351,6 +350,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
     pub(super) fn deliver(&mut self, open: &mut OpenSegment<'_>, start: DocId) -> Result<()> {
         if self.request.terminate_after > 0 {
             let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
+            self.terminated_early |= self.docs.len() as u64 > left;
             self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
             self.scores.truncate(self.docs.len());
         }

@@ -63,7 +63,7 @@ fn search_bound(
     let request = decided.as_ref().unwrap_or(wanted.request);
     let wanted = ShardRequest { request, ..wanted };
     let search_started = Instant::now();
-    let (mut known_total, mut timed_out_first) = (plan.known_total(shard, &wanted, sink.is_some())?, false);
+    let (mut known_total, mut timed_out_first) = (plan.known_total(shard, &wanted)?, false);
     if plan.may_feed_apart(&wanted)
         && let Some(sink) = sink.take_if(|sink| !sink.needs_scores())
     {

@@ -140,6 +140,19 @@ pub fn time_nanos(text: &str, setting: &str) -> Result<Option<u64>, RequestError
     Ok(TimeValue::parse(text, setting)?.map(TimeValue::nanos))
 }
 
+/// Returns the reason of Elasticsearch's error about a scalar where it expects a string.
+pub(crate) fn expected_string(found: &Value) -> String {
+    let class = match found {
+        Value::Bool(_) => "Boolean",
+        Value::Number(number) if number.is_f64() => "Double",
+        Value::Number(number) if number.as_i64().is_some_and(|whole| i32::try_from(whole).is_ok()) => {
+            "Integer"
+        }
+        _ => "Long",
+    };
+    format!("invalid value, expected string, got {class}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,6 +32,14 @@ impl NamedDocuments for DocumentsOf {
         Ok(Some(NamedDocument { source: document.source, mapping }))
     }
 
+    fn other_names(&self, index: &str) -> Vec<String> {
+        let Some(node) = self.0.upgrade() else { return Vec::new() };
+        let catalog = node.catalog.load();
+        let Some(metadata) = catalog.indices.get(index) else { return Vec::new() };
+        let stream = catalog.stream_of(index).map(|stream| stream.name.to_string());
+        catalog.alias_names(metadata).cloned().chain(stream).collect()
+    }
+
     fn find(&self, index: &str, query: &Value, path: &str) -> Result<Vec<NamedDocument>> {
         let Some(node) = self.0.upgrade() else {
             return Err(RequestError::unavailable("node_closed_exception", "node closed"));

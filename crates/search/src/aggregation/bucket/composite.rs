@@ -108,7 +108,10 @@ impl Composite {
             }
             let key = own.key_of(value, source).map_err(|reason| {
                 let cause = match json::scalar_text(value) {
-                    Some(text) => json::number_format(text),
+                    Some(text) if !reason.starts_with("invalid value") => json::number_format(text),
+                    Some(_) => RequestError::illegal_argument(format!(
+                        "incompatible value in the position {place}: {reason}"
+                    )),
                     None => RequestError::illegal_argument(reason.clone()),
                 };
                 RequestError::bad_request("parse_exception",

@@ -285,6 +285,7 @@ impl CompositeSource {
                 }
             }
             SourceKind::Terms => match &source.field {
+                Some(_) if !value.is_string() => Err(json::expected_string(value)),
                 Some(field) => {
                     field.encode_term(&text).map(|term| Key::Term(term.into())).map_err(|error| error.reason)
                 }

@@ -45,8 +45,22 @@ impl Cardinality {
             );
             return Err(options.refused("precision_threshold", reason));
         }
-        // Elasticsearch accepts this only as a hint; every way of collecting gives the same answer.
-        options.text("execution_hint")?;
+        // Only a hint: every way of collecting gives the same answer. OpenSearch has `ordinals`.
+        let hint = options.text("execution_hint")?.map(|hint| hint.to_lowercase());
+        const HINTS: [&str; 6] = [
+            "direct",
+            "global_ordinals",
+            "ordinals",
+            "save_memory_heuristic",
+            "save_time_heuristic",
+            "segment_ordinals",
+        ];
+        if let Some(hint) = hint.filter(|hint| !HINTS.contains(&hint.as_str())) {
+            return Err(RequestError::illegal_argument(format!(
+                "Invalid execution mode for cardinality aggregation.  Got [{hint}]\
+                 expected one of [global_ordinal, segment_ordinal, direct]"
+            )));
+        }
         if options.has("rehash") {
             return Err(RequestError::unsupported("[rehash] in the aggregation [cardinality]"));
         }

@@ -35,6 +35,8 @@ pub struct Source {
     pub(in crate::aggregation) script: Option<ScriptSource>,
     /// Computes the values of a runtime field.
     pub(in crate::aggregation) runtime: Option<Arc<RuntimeField>>,
+    /// Whether the whole numbers of the field are turned into doubles, because `missing` is a fraction.
+    pub(in crate::aggregation) is_widened: bool,
 }
 
 /// A script on one shard, and the field whose values it gets as `_value`.
@@ -84,6 +86,7 @@ impl Gives {
                 | "missing"
                 | "multi_terms"
                 | "rare_terms"
+                | "value_count"
         );
         let wanted = match (accepts, field) {
             (Accepts::Dates, _) => Gives::Whole,
@@ -158,6 +161,20 @@ fn truth(value: &Value) -> Result<i64> {
             .into()),
         },
     }
+}
+
+/// Returns the number that a value is, or the text of.
+fn number_in(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// Whether `missing` is a fraction and the field holds whole numbers. Source: Elasticsearch's
+/// `MissingValues#replaceMissing`.
+fn is_fraction(options: &ValuesOptions, field: &Field) -> bool {
+    let Some(missing) = &options.missing else { return false };
+    let is_read_as_number = missing.is_number() || field.is_quantity();
+    let is_whole = matches!(field.number_form(), Some(NumberForm::Whole));
+    is_whole && is_read_as_number && number_in(missing).is_some_and(|number| number.fract() != 0.0)
 }
 
 /// Returns the named field, or a substitute if it is not mapped and `value_type` is given.
@@ -254,15 +271,19 @@ impl Source {
                 (Some(ScriptSource { script: Arc::new(script), field, gives }), None)
             }
         };
-        let format = match &field {
+        // What a script makes of a field's values is shown like these.
+        let shown_as = field.as_ref().or(script.as_ref().and_then(|source| source.field.as_ref()));
+        let format = match shown_as {
             None if accepts == Accepts::Dates => Format::date(options)?,
             None if script.is_some() && options.value_type == Some(ValueType::Date) => Format::date(options)?,
-            _ => Format::of(field.as_deref(), options)?,
+            _ => Format::of(shown_as.map(|field| &**field), options)?,
         };
         let runtime = match &field {
             Some(field) => RuntimeField::bind(field, shard)?,
             None => None,
         };
+        let is_widened =
+            accepts != Accepts::Dates && field.as_deref().is_some_and(|field| is_fraction(options, field));
         Ok(Source {
             name: options.field.clone(),
             field,
@@ -271,6 +292,7 @@ impl Source {
             now_millis,
             script,
             runtime,
+            is_widened,
         })
     }
 
@@ -284,11 +306,17 @@ impl Source {
             now_millis: 0,
             script: None,
             runtime: None,
+            is_widened: false,
         }
     }
 
-    /// Whether values are read from the segments' columns.
+    /// Whether values are read from the segments' columns as they are.
     pub fn is_column(&self) -> bool {
+        self.reads_column() && !self.is_widened
+    }
+
+    /// Whether values come from the segments' columns.
+    pub(super) fn reads_column(&self) -> bool {
         self.field.is_some() && self.script.is_none() && self.runtime.is_none()
     }
 
@@ -334,6 +362,7 @@ impl Source {
     pub fn is_floating(&self) -> bool {
         self.script.as_ref().is_some_and(|script| script.gives == Gives::Numbers)
             || self.field.as_ref().is_some_and(|field| field.is_floating())
+            || self.is_widened
     }
 
     /// Returns the resolution of the column's dates. Aggregations use milliseconds for all dates, as in
@@ -363,6 +392,9 @@ impl Source {
     /// Returns `missing` as the column would store it.
     pub fn missing_number(&self) -> Result<Option<i64>> {
         let Some(value) = &self.missing else { return Ok(None) };
+        if self.is_widened {
+            return Ok(number_in(value).map(sortable_from_f64));
+        }
         if self.field.as_ref().is_some_and(|field| field.is_point()) {
             return Ok(Some(limber_mapping::geo::parse_point(value, true)?.checked("")?.encode()));
         }
@@ -415,6 +447,7 @@ impl Source {
     pub fn decode(&self, stored: i64) -> f64 {
         match &self.field {
             None if self.makes_whole() => stored as f64,
+            Some(_) if self.is_widened => limber_mapping::number::f64_from_sortable(stored),
             Some(field) if field.date().is_some() => stored as f64,
             Some(field) => field.decode_f64(stored),
             None => limber_mapping::number::f64_from_sortable(stored),
@@ -427,6 +460,7 @@ impl Source {
         let form = match &self.field {
             None if self.makes_whole() => NumberForm::Whole,
             None => NumberForm::Double,
+            Some(_) if self.is_widened => NumberForm::Double,
             Some(field) => field.number_form().unwrap_or(NumberForm::Whole),
         };
         match form {

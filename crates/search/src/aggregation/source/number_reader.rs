@@ -1,6 +1,7 @@
 //! Reads the numbers of a field or script, batch by batch.
 
 use limber_mapping::date::Resolution;
+use limber_mapping::number::sortable_from_f64;
 use limber_script::OpenScript;
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
@@ -20,6 +21,8 @@ pub struct NumberReader<'s> {
     path: String,
     missing: Option<i64>,
     column: Option<NumberColumn<'s>>,
+    /// The column of a source that [is widened](Source::is_widened).
+    whole: Option<NumberColumn<'s>>,
     batch: Batch<i64>,
     filled: Vec<i64>,
     filled_positions: Vec<u32>,
@@ -38,6 +41,7 @@ impl<'s> NumberReader<'s> {
             path: source.path().to_owned(),
             missing: source.missing_number()?,
             column: None,
+            whole: None,
             batch: Batch::default(),
             filled: Vec::new(),
             filled_positions: Vec::new(),
@@ -59,8 +63,9 @@ impl<'s> NumberReader<'s> {
         if let Some(source) = &self.source.script {
             self.script = Some(source.script.open(segment)?);
         }
-        let is_column = is_mapped && self.source.is_column();
-        self.column = if is_column { segment.numbers(&self.path)? } else { None };
+        let has_column = is_mapped && self.source.reads_column();
+        let column = if has_column { segment.numbers(&self.path)? } else { None };
+        (self.column, self.whole) = if self.source.is_widened { (None, column) } else { (column, None) };
         Ok(())
     }
 
@@ -147,7 +152,7 @@ impl<'s> NumberReader<'s> {
                 None => self.load_scripted(source, segment, docs),
             };
         }
-        match (&self.column, &mut self.runtime) {
+        match (self.column.as_ref().or(self.whole.as_ref()), &mut self.runtime) {
             (Some(column), _) => column.gather(docs, &mut self.batch)?,
             (None, Some(runtime)) => runtime.numbers(docs, &mut self.batch)?,
             (None, None) => self.batch.reset(false),
@@ -156,6 +161,9 @@ impl<'s> NumberReader<'s> {
             for value in &mut self.batch.values {
                 *value = self.resolution.millis(*value);
             }
+        }
+        if self.source.is_widened {
+            self.batch.values.iter_mut().for_each(|value| *value = sortable_from_f64(*value as f64));
         }
         if self.batch.is_aligned() {
             return Ok(Values { values: &self.batch.values, positions: None });

@@ -13,7 +13,7 @@ use crate::matcher::{BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
 use crate::primitives::TermNode;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
-use crate::query::bound_node::{BoundNode, ByScore, Scored, score_of};
+use crate::query::bound_node::{BoundNode, ByScore, CountedFrom, Scored, score_of};
 use crate::query::cached::{FREQUENCY_OF_COMBINED, conjunction};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::query::required_terms::RequiredTerms;
@@ -133,6 +133,16 @@ impl QueryNode for Bool {
 }
 
 impl BoolNode {
+    /// Returns the clause that alone decides which documents match, if there is one: clauses that only add to
+    /// the score do not.
+    fn only_required(&self) -> Option<&BoundQuery> {
+        let mut required = self.must.iter().chain(&self.filter);
+        match (required.next(), required.next()) {
+            (Some(only), None) if self.must_not.is_empty() && self.min_should_match == 0 => Some(only),
+            _ => None,
+        }
+    }
+
     /// Returns a query that matches nothing if the clauses can never match together, otherwise the query
     /// itself. Single clauses are never dropped, so that their names can be reported.
     pub fn simplified(self) -> BoundQuery {
@@ -183,14 +193,11 @@ impl BoundNode for BoolNode {
     }
 
     fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
-        let mut required = self.must.iter().chain(&self.filter);
-        // Clauses that only add to the score do not change which documents match.
-        match (required.next(), required.next()) {
-            (Some(only), None) if self.must_not.is_empty() && self.min_should_match == 0 => {
-                only.node.known_count(view)
-            }
-            _ => Ok(None),
-        }
+        self.only_required().map_or(Ok(None), |only| only.node.known_count(view))
+    }
+
+    fn counted_from(&self) -> Option<CountedFrom> {
+        self.only_required().and_then(|only| only.node.counted_from())
     }
 
     fn is_quick(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::matcher::{AllDocs, BoxedMatcher, BoxedScorer, NoDocs};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
-use crate::query::bound_node::{BoundNode, Whole, boosted, constant_scorer};
+use crate::query::bound_node::{BoundNode, CountedFrom, Whole, boosted, constant_scorer};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::score::Explanation;
 
@@ -107,6 +107,10 @@ impl BoundNode for EverythingNode {
 
     fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
         Ok(Some(u64::from(view.live_count())))
+    }
+
+    fn counted_from(&self) -> Option<CountedFrom> {
+        Some(CountedFrom::Documents)
     }
 
     fn write_key(&self, key: &mut KeyWriter) -> bool {

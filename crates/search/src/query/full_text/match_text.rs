@@ -180,6 +180,16 @@ pub(in crate::query) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery
     }
 }
 
+/// Whether `minimum_should_match` requires an optional clause even where there is none: with the operator
+/// `and` nothing matches then, as in Lucene's `BooleanQuery`.
+fn needs_optional(minimum: Option<&str>) -> Result<bool, Error> {
+    Ok(minimum.map_or(Ok(0), |spec| minimum_should_match::required(spec, 0))? > 0)
+}
+
+fn no_optional() -> BoundQuery {
+    BoundQuery::nothing("No optional clause can match, but minimum_should_match requires one.")
+}
+
 /// Makes a query for all words (`is_and`), or for at least `minimum` of them; `None` if there are no words.
 pub(in crate::query) fn joined(
     mut words: Vec<BoundQuery>,
@@ -190,6 +200,9 @@ pub(in crate::query) fn joined(
         return Ok(words.pop());
     }
     let mut node = BoolNode::default();
+    if is_and && needs_optional(minimum)? {
+        return Ok(Some(no_optional()));
+    }
     if is_and {
         node.must = words;
     } else {
@@ -413,6 +426,9 @@ impl Match {
         let min_should_match = match (&self.minimum_should_match, self.operator) {
             (Some(spec), Operator::Or) if clause_count > 1 => {
                 minimum_should_match::required(spec, clause_count)?
+            }
+            (Some(spec), Operator::And) if clause_count > 1 && needs_optional(Some(spec))? => {
+                return Ok(no_optional());
             }
             _ => 0,
         };

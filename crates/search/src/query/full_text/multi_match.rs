@@ -90,6 +90,7 @@ pub(in crate::query) fn parse(
             "[cutoff_frequency] in [multi_match] of the type [cross_fields]",
         ));
     }
+    check_slop(&kind, &options)?;
     let (query, tie) = of_kind(&kind)?;
     keep_options_of(query, &mut options)?;
     let (tie_breaker, is_crossed) = (tie_breaker.unwrap_or(tie), kind == "cross_fields");
@@ -97,6 +98,15 @@ pub(in crate::query) fn parse(
     // Wrong options are reported now, not by the shard.
     node.on_field("_", 1.0)?;
     Ok(common.query(node))
+}
+
+fn check_slop(kind: &str, options: &Map<String, Value>) -> Result<(), RequestError> {
+    match options.get("slop").map(json::int) {
+        Some(Ok(slop)) if slop != 0 && kind == "bool_prefix" => {
+            Err(RequestError::parsing("[slop] not allowed for type [bool_prefix]"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the query on each field, and the factor for the scores of fields other than the best. Source:
@@ -161,13 +171,29 @@ pub(in crate::query) fn parse_fields(query: &str, value: &Value) -> Result<Vec<(
             };
             Ok(match text.rsplit_once('^') {
                 Some((field, boost)) => {
-                    let boost = boost.parse().map_err(|_| json::number_format(boost))?;
+                    let boost: f32 = boost.parse().map_err(|_| json::number_format(boost))?;
+                    // `combined_fields` has a message of its own.
+                    if boost < 0.0 && query != "combined_fields" {
+                        return Err(RequestError::illegal_argument(format!(
+                            "negative [boost] are not allowed in [{query}], use a value between 0 and 1 to deboost"
+                        )));
+                    }
                     (field.to_owned(), boost)
                 }
                 None => (text.into_owned(), 1.0),
             })
         })
         .collect()
+}
+
+/// Returns the fields, with their weights, that `index.query.default_field` names. A weight that is no number
+/// counts as 1.
+pub fn weighted_fields(names: &[String]) -> Vec<(String, f32)> {
+    let weighted = |name: &String| match name.rsplit_once('^') {
+        Some((field, weight)) => (field.to_owned(), weight.parse().unwrap_or(1.0)),
+        None => (name.clone(), 1.0),
+    };
+    names.iter().map(weighted).collect()
 }
 
 impl MultiMatch {
@@ -181,16 +207,6 @@ impl MultiMatch {
         Ok(CrossFields {
             text: text("query").unwrap_or_default(),
             is_and: self.options.get("operator").map_or(Ok(false), parse_operator)?,
-/// Returns the fields, with their weights, that `index.query.default_field` names. A weight that is no number
-/// counts as 1.
-pub fn weighted_fields(names: &[String]) -> Vec<(String, f32)> {
-    let weighted = |name: &String| match name.rsplit_once('^') {
-        Some((field, weight)) => (field.to_owned(), weight.parse().unwrap_or(1.0)),
-        None => (name.clone(), 1.0),
-    };
-    names.iter().map(weighted).collect()
-}
-
             minimum_should_match: text("minimum_should_match"),
             analyzer: text("analyzer"),
             zero_terms_all: self.options.get("zero_terms_query").map_or(Ok(false), zero_terms)?,

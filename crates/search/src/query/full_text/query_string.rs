@@ -470,7 +470,9 @@ impl Translation<'_> {
         let mut fuzzy = self.options.fuzzy.clone();
         fuzzy["value"] = word.into();
         if let Some(edits) = edits {
-            let number: f32 = edits.parse().unwrap_or(f32::NAN);
+            let number: f32 = edits
+                .parse()
+                .map_err(|_| RequestError::illegal_argument(format!("fuzziness cannot be [{edits}].")))?;
             if number.fract() != 0.0 {
                 return Err(RequestError::illegal_argument(format!(
                     "fuzziness needs to be one of 0.0, 1.0 or 2.0 but was {edits}"

@@ -4,6 +4,11 @@
 //! how `AND`, `OR` and the default operator affect the clauses next to them. Groups can be nested
 //! [`DEPTH_MAX`] deep.
 
+mod escapes;
+
+use escapes::has_wildcard;
+pub(in crate::query) use escapes::unescape;
+
 /// Largest nesting depth of parentheses.
 const DEPTH_MAX: usize = 30;
 /// Largest number of clauses of one text.
@@ -145,31 +150,6 @@ pub(in crate::query) fn read(text: &str) -> Result<Tree, String> {
     }
 }
 
-/// Removes the backslashes of a text.
-pub(in crate::query) fn unescape(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.as_str().strip_prefix('u').and_then(unicode) {
-                Some(escaped) => {
-                    plain.push(escaped);
-                    characters = characters.as_str()[5..].chars();
-                }
-                None => plain.extend(characters.next()),
-            },
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
-/// Returns the character of four hexadecimal digits (`\u00e9`).
-fn unicode(digits: &str) -> Option<char> {
-    let digits = digits.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
-}
-
 struct Reader<'t> {
     text: &'t str,
     characters: Vec<char>,
@@ -235,7 +215,9 @@ impl Reader<'_> {
                 }
                 self.skip_space();
             }
-            if self.take('+') {
+            if self.bare_sign() {
+                // It is a term.
+            } else if self.take('+') {
                 before.modifier = Some(Modifier::Required);
             } else if self.take('-') || self.take('!') || self.take_operator("NOT") {
                 before.modifier = Some(Modifier::Prohibited);
@@ -244,6 +226,13 @@ impl Reader<'_> {
             let clause = self.clause(depth)?;
             tree.clauses.push((before, clause));
         }
+    }
+
+    /// Whether a sign with white space after it follows, which is no modifier but a term.
+    fn bare_sign(&self) -> bool {
+        let is_space = |c: &char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{3000}');
+        self.peek().is_some_and(|c| matches!(c, '+' | '-' | '!'))
+            && self.characters.get(self.at + 1).is_some_and(is_space)
     }
 
     /// Takes two or more adjacent plain words as one text (Lucene's `MultiTerm`); otherwise takes nothing.
@@ -264,7 +253,8 @@ impl Reader<'_> {
             let after = self.at;
             // A word before an operator is an operand of that.
             self.skip_space();
-            if count > 0 && self.is_before_operator() {
+            let is_marked = self.peek().is_some_and(|c| matches!(c, ':' | '^' | '~'));
+            if is_marked || escapes::check(&word).is_err() || count > 0 && self.is_before_operator() {
                 break;
             }
             if count > 0 {
@@ -303,20 +293,57 @@ impl Reader<'_> {
                 (field, leaf) => Clause::Leaf { field, leaf },
             }
         };
-        if !self.take('^') {
-            return Ok(clause);
+        let mut clause = clause;
+        let (slop, boost) = self.suffixes()?;
+        if let Some(slop) = slop {
+            let Clause::Leaf { leaf, .. } = &mut clause else { return Err(self.unexpected()) };
+            match leaf {
+                // As in Lucene, a greater one is the greatest integer.
+                Leaf::Phrase { slop: own, .. } => {
+                    *own = slop.parse::<f32>().ok().map(|number| (number as i32).unsigned_abs());
+                }
+                Leaf::Word(text) => {
+                    let edits = Some(slop).filter(|edits| !edits.is_empty());
+                    *leaf = Leaf::Fuzzy { text: std::mem::take(text), edits };
+                }
+                Leaf::Range { .. } => return Err(self.unexpected()),
+                Leaf::Pattern(_) | Leaf::Expression(_) | Leaf::Fuzzy { .. } => {}
+            }
         }
-        let number = self.digits();
-        let boost: f32 = number.parse().map_err(|_| self.unexpected())?;
-        Ok(Clause::Boosted(Box::new(clause), boost))
+        Ok(match boost {
+            Some(boost) => Clause::Boosted(Box::new(clause), boost),
+            None => clause,
+        })
+    }
+
+    /// Takes what follows `~` and the number after `^`, in either order.
+    fn suffixes(&mut self) -> Result<(Option<String>, Option<f32>), String> {
+        let (mut slop, mut boost) = (None, None);
+        loop {
+            let start = self.at;
+            self.skip_space();
+            if slop.is_none() && self.take('~') {
+                slop = Some(self.word());
+            } else if boost.is_none() && self.take('^') {
+                self.skip_space();
+                boost = Some(self.digits().parse().map_err(|_| self.unexpected())?);
+            } else {
+                self.at = start;
+                return Ok((slop, boost));
+            }
+        }
     }
 
     /// Takes `name:` before a clause; otherwise takes nothing.
     fn field(&mut self) -> Option<String> {
         let start = self.at;
         let name = self.word();
+        self.skip_space();
         // `f\:o:x` names the field `f:o`; a single star stands for every field.
-        let is_name = !name.is_empty() && self.peek() == Some(':') && (name == "*" || !has_wildcard(&name));
+        let is_name = !name.is_empty()
+            && self.peek() == Some(':')
+            && (name == "*" || !has_wildcard(&name))
+            && !is_operator(&name);
         if is_name {
             self.at += 1;
             self.skip_space();
@@ -330,47 +357,40 @@ impl Reader<'_> {
         match self.peek() {
             Some('"') => {
                 let text = self.quoted('"')?;
-                let mut slop = None;
-                if self.take('~') {
-                    let number = self.digits().parse::<f32>().map_err(|_| self.unexpected())?;
-                    // As in Lucene, a greater one is the greatest integer.
-                    slop = Some((number as i32).unsigned_abs());
-                }
-                Ok(Leaf::Phrase { text, slop })
+                escapes::check(&text)?;
+                Ok(Leaf::Phrase { text, slop: None })
             }
             Some('/') => Ok(Leaf::Expression(self.quoted('/')?)),
             Some('[' | '{') => self.range(),
             Some('>' | '<') => self.comparison(),
+            Some(sign) if self.bare_sign() => {
+                self.at += 1;
+                Ok(Leaf::Word(sign.to_string()))
+            }
             _ => {
                 let word = self.word();
-                if word.is_empty() {
+                if word.is_empty() || is_operator(&word) {
                     return Err(self.unexpected());
                 }
-                if self.take('~') {
-                    let edits = Some(self.digits()).filter(|digits| !digits.is_empty());
-                    return Ok(Leaf::Fuzzy { text: word, edits });
-                }
+                escapes::check(&word)?;
                 Ok(if has_wildcard(&word) { Leaf::Pattern(word) } else { Leaf::Word(word) })
             }
         }
     }
 
-    /// Takes the characters of a term, including escapes.
+    /// Takes the characters of a term, including escapes. A backslash at the end of the text is left.
     fn word(&mut self) -> String {
         let mut word = String::new();
         while let Some(character) = self.peek() {
             match character {
                 '\\' => {
-                    word.push('\\');
+                    let Some(escaped) = self.characters.get(self.at + 1) else { break };
+                    word.extend(['\\', *escaped]);
                     self.at += 1;
-                    match self.peek() {
-                        Some(escaped) => word.push(escaped),
-                        None => break,
-                    }
                 }
                 c if c.is_whitespace() || c == '\u{3000}' => break,
-                '(' | ')' | '{' | '}' | '[' | ']' | '^' | '"' | '~' | ':' | '/' => break,
-                '+' | '-' | '!' if word.is_empty() => break,
+                '(' | ')' | '{' | '}' | '[' | ']' | '^' | '"' | '~' | ':' | '/' | '!' => break,
+                '+' | '-' if word.is_empty() => break,
                 c => word.push(c),
             }
             self.at += 1;
@@ -467,16 +487,6 @@ impl Reader<'_> {
 
 fn is_operator(word: &str) -> bool {
     matches!(word, "AND" | "OR" | "NOT" | "&&" | "||")
-}
-
-/// Whether the text contains an unescaped `*` or `?`.
-fn has_wildcard(text: &str) -> bool {
-    let mut escaped = false;
-    text.chars().any(|character| {
-        let found = !escaped && matches!(character, '*' | '?');
-        escaped = !escaped && character == '\\';
-        found
-    })
 }
 
 #[cfg(test)]

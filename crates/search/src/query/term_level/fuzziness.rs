@@ -153,13 +153,13 @@ impl Fuzzy {
 
     /// Refuses fields that do not support fuzzy terms, and invalid options.
     fn check(&self, binder: &Binder<'_>, field: &Field) -> Result<Rewrite, Error> {
-        if field.has_texts() {
+        if field.has_texts() && &*field.path != "_id" {
             binder.check_expensive("[fuzzy] queries")?;
         } else {
             let reason = format!(
                 "Can only use fuzzy queries on keyword and text fields - not on [{}] which is of type [{}]",
                 field.path,
-                field.type_name()
+                binder.type_name(field)
             );
             return Err(RequestError::illegal_argument(reason).into());
         }

@@ -35,7 +35,7 @@ pub(in crate::query) fn parse(
         Value::Object(options) => {
             for (key, value) in options {
                 match key.as_str() {
-                    "value" | "prefix" => value_found = json::scalar_text(value),
+                    "value" => value_found = json::scalar_text(value),
                     "case_insensitive" => prefix.case_insensitive = json::boolean(value)?,
                     "rewrite" => prefix.rewrite = json::scalar_text(value),
                     key if common.take(key, value)? => {}
@@ -56,7 +56,8 @@ pub(in crate::query) fn term_field(
     query: &str,
 ) -> Result<Option<Arc<Field>>, Error> {
     let Some(field) = binder.searchable_field(path)? else { return Ok(None) };
-    match field.has_patterns() {
+    // A term of `_id` is a whole id.
+    match field.has_patterns() && (query == "term" || &*field.path != "_id") {
         true => {
             if query != "term" {
                 binder.check_expensive(&format!("[{query}] queries"))?;

@@ -100,6 +100,10 @@ impl QueryNode for Range {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
+        if matches!(&*field.path, "_id" | "_index" | "_version") {
+            let reason = format!("Field [{0}] of type [{0}] does not support range queries", self.field);
+            return Err(RequestError::illegal_argument(reason).into());
+        }
         if field.has_texts() {
             binder.check_expensive("[range] queries on [text] or [keyword] fields")?;
         }

@@ -73,7 +73,7 @@ impl QueryNode for RegexpQuery {
             Regexp::shared(&self.pattern, self.options)?;
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !field.has_patterns() {
+        if !field.has_patterns() || matches!(&*field.path, "_id" | "_index") {
             return Err(binder
                 .query_shard(format!(
                     "Can only use regexp queries on keyword and text fields - not on [{}] which is of type [{}]",

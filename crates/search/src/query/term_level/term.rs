@@ -11,7 +11,7 @@ use crate::matcher::{self, BoxedMatcher, BoxedScorer, TermScorer};
 use crate::primitives::TermNode;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
-use crate::query::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
+use crate::query::bound_node::{BoundNode, CountedFrom, Part, WeightedPart, constant_scorer};
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use crate::query::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
@@ -106,6 +106,10 @@ impl BoundNode for TermNode {
 
     fn text(&self) -> String {
         format!("{}:{}", self.field.path, String::from_utf8_lossy(&self.term))
+    }
+
+    fn counted_from(&self) -> Option<CountedFrom> {
+        Some(CountedFrom::Term)
     }
 
     fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {

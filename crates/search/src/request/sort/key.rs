@@ -65,6 +65,9 @@ pub struct Sort {
     pub unmapped_type: Option<String>,
     /// The type that values are converted to before they are compared.
     pub numeric_type: Option<NumericType>,
+    /// Whether `numeric_type` is not the request's, but is there because the field holds whole numbers in
+    /// one index and others elsewhere. Documents without a value keep the place that whole numbers give them.
+    pub(crate) is_widened: bool,
     /// The format of dates in `sort` of a hit; `None`: as they are compared.
     pub format: Option<String>,
     /// `_geo_distance`.
@@ -96,6 +99,7 @@ impl Sort {
             missing: Missing::Last,
             unmapped_type: None,
             numeric_type: None,
+            is_widened: false,
             format: None,
             geo: None,
             script: None,
@@ -113,15 +117,17 @@ impl Sort {
         self.field == "_score"
     }
 
-    /// Parses `n` and `n:desc`, separated by commas, as in the URL. Elasticsearch ignores other orders than
-    /// `asc` and `desc`; here they are refused.
-    pub fn parse_url(text: &str) -> Result<Vec<Sort>, RequestError> {
+    /// Parses `n` and `n:desc`, separated by commas, as in the URL. Entries with other orders than `asc` and
+    /// `desc` are left out, as in Elasticsearch's `RestSearchAction`.
+    pub fn parse_url(text: &str) -> Vec<Sort> {
         text.split(',')
             .map(str::trim)
             .filter(|entry| !entry.is_empty())
-            .map(|entry| match entry.rsplit_once(':') {
-                Some((field, order)) => Ok(Sort { order: parse_order(order)?, ..Sort::by(field) }),
-                None => Ok(Sort::by(entry)),
+            .filter_map(|entry| match entry.rsplit_once(':') {
+                Some((field, "asc")) => Some(Sort { order: Order::Ascending, ..Sort::by(field) }),
+                Some((field, "desc")) => Some(Sort { order: Order::Descending, ..Sort::by(field) }),
+                Some(_) => None,
+                None => Some(Sort::by(entry)),
             })
             .collect()
     }
@@ -171,6 +177,11 @@ impl Sort {
             return Sort::parse_script(options);
         }
         let mut sort = Sort::by(field);
+        if let (true, Value::Object(members)) = (sort.is_score(), options)
+            && let Some(name) = members.keys().find(|name| *name != "order")
+        {
+            return Err(ObjectParser::new("_score").unknown(name));
+        }
         let members = match options {
             Value::Object(members) => members,
             other => {
@@ -233,6 +244,17 @@ impl Sort {
                 "nested" => sort.nested = Some(NestedSort::parse(value).map_err(failed)?),
                 _ => return Err(parser.unknown(name)),
             }
+        }
+        if let (Some(ScriptSortType::String), Some(mode)) = (&kind, members.get("mode"))
+            && matches!(sort.mode, Some(Mode::Sum | Mode::Avg | Mode::Median))
+        {
+            let mode = json::scalar_text(mode).unwrap_or_default();
+            return Err(parser.failed(
+                "mode",
+                RequestError::illegal_argument(format!(
+                    "script sort of type [string] doesn't support mode [{mode}]"
+                )),
+            ));
         }
         match (script, kind) {
             (Some(script), Some(ScriptSortType::Number)) => {
@@ -320,8 +342,8 @@ mod tests {
             ]
         );
         assert_eq!(sorts[2].missing, Missing::Value(json!(3)));
-        assert_eq!(Sort::parse_url("n:desc,m").unwrap()[0].order, Order::Descending);
-        assert!(Sort::parse_url("n:up").is_err());
+        assert_eq!(Sort::parse_url("n:desc,m")[0].order, Order::Descending);
+        assert!(Sort::parse_url("n:up,n:DESC").is_empty());
     }
 
     #[test]

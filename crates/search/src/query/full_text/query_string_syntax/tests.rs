@@ -15,6 +15,8 @@ fn operators_decide_what_their_neighbours_are() {
         ("NOT a", false, vec![MustNot]),
         ("!a b", true, vec![MustNot, Must]),
         ("a && b || c", false, vec![Must, Must, Should]),
+        ("- a", false, vec![Should, Should]),
+        ("a!b", false, vec![Should, MustNot]),
     ] {
         assert_eq!(read(text).expect(text).occurs(default_is_and), expected, "{text}");
     }
@@ -42,6 +44,11 @@ fn clauses() {
     check("\"a b\"~2", leaf("", Leaf::Phrase { text: "a b".into(), slop: Some(2) }));
     check("a^2", Clause::Boosted(Box::new(leaf("", Leaf::Word("a".into()))), 2.0));
     check("a~1", leaf("", Leaf::Fuzzy { text: "a".into(), edits: Some("1".into()) }));
+    check("\"a\"~", leaf("", Leaf::Phrase { text: "a".into(), slop: None }));
+    check("a^2~", Clause::Boosted(Box::new(leaf("", Leaf::Fuzzy { text: "a".into(), edits: None })), 2.0));
+    check("a ~x", leaf("", Leaf::Fuzzy { text: "a".into(), edits: Some("x".into()) }));
+    check("f : a*~", leaf("f", Leaf::Pattern("a*".into())));
+    check("- ", leaf("", Leaf::Word("-".into())));
     check("/a b/", leaf("", Leaf::Expression("a b".into())));
     let end = |text: &str, included| Some((text.to_owned(), included));
     check("n:[1 TO 5}", leaf("n", Leaf::Range { lower: end("1", true), upper: end("5", false) }));
@@ -52,9 +59,38 @@ fn clauses() {
 
 #[test]
 fn broken_texts_are_refused_and_never_panic() {
-    for text in ["f:(", "(a", "a)", "\"a", "[1 TO", "n:[1 5]", "a^", "/a", "()", "f:", "+", "\\"] {
+    for text in [
+        "f:(",
+        "(a",
+        "a)",
+        "\"a",
+        "[1 TO",
+        "n:[1 5]",
+        "a^",
+        "/a",
+        "()",
+        "f:",
+        "+",
+        "\\",
+        "AND",
+        "OR a",
+        "&&",
+        "a OR OR b",
+        "a AND OR b",
+        "a && || b",
+        "a!",
+        "b\\",
+        "NOT NOT a",
+        "+AND",
+        "AND:a",
+        "a^2^3",
+        "\\u00",
+        "\"\\u00g0\"",
+        "n:[1 TO 2]~",
+        "(a)~",
+    ] {
         let outcome = read(text);
-        assert!(outcome.is_err() || text == "\\", "{text}: {outcome:?}");
+        assert!(outcome.is_err(), "{text}: {outcome:?}");
     }
     let deep = "(".repeat(100_000);
     assert!(read(&deep).is_err());
