@@ -113,7 +113,7 @@ const WAIT_MAX_MS: u64 = 3_600_000;
 const RUNNING_MAX: usize = 64;
 const KEPT_MAX: usize = 1_000;
 /// Source: `SubmitAsyncSearchRequest#MIN_KEEP_ALIVE`.
-const KEEP_ALIVE_MIN_MS: u64 = 60_000;
+const KEEP_ALIVE_MIN_MS: u64 = 1_000;
 const ID_BYTES: usize = 32;
 
 pub(crate) struct AsyncSearches {
@@ -135,7 +135,7 @@ impl AsyncSearches {
     ) -> Result<Arc<AsyncSearch>> {
         if keep_alive_ms < KEEP_ALIVE_MIN_MS {
             return Err(RequestError::validation([format!(
-                "[keep_alive] must be greater than 1 minute, got: {keep_alive_ms}ms"
+                "[keep_alive] must be greater or equals than 1 second, got:{keep_alive_ms}ms"
             )]));
         }
         self.expire();

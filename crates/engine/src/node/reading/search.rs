@@ -56,6 +56,8 @@ pub struct DescribedQuery {
     pub index: String,
     /// The index's UUID.
     pub uuid: String,
+    /// The shard that it was bound to.
+    pub shard: u32,
     /// The query in Lucene's notation, or why it is not valid.
     pub outcome: Result<String>,
 }
@@ -165,19 +167,20 @@ impl Node {
         expression: &str,
         options: IndicesOptions,
         query: Option<&limber_search::query::Query>,
+        all_shards: bool,
     ) -> Result<Vec<DescribedQuery>> {
         let pinned = self.pin(expression, options, Placement::default())?;
         let now = self.now_millis() as i64;
         let mut described: Vec<DescribedQuery> = Vec::new();
         for snapshot in &pinned.snapshots {
-            if !described.iter().any(|seen| seen.index == snapshot.index.name) {
+            if all_shards || !described.iter().any(|seen| seen.index == snapshot.index.name) {
                 let outcome = match limber_search::describe(query, snapshot, now) {
                     // This error comes from the request and not from the index.
                     Err(limber_search::Error::Lookup(error)) => return Err(error),
                     outcome => outcome.map_err(|error| error.to_request_error()),
                 };
                 let (index, uuid) = (snapshot.index.name.clone(), snapshot.index.uuid.clone());
-                described.push(DescribedQuery { index, uuid, outcome });
+                described.push(DescribedQuery { index, uuid, shard: snapshot.shard, outcome });
             }
         }
         Ok(described)

@@ -8,7 +8,9 @@ use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
-use super::search::{ContextIds, beginning, check_shared_parameters, placement, refused, render};
+use super::search::{
+    ContextIds, beginning, check_clusters, check_shared_parameters, placement, refused, render,
+};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::{Response, error_body};
@@ -16,8 +18,13 @@ use crate::http::status;
 use crate::rest::options::{indices_options, with_search_options};
 use crate::rest::{App, Route};
 
-const SUBMIT: &[&str] =
-    with_search_options!["keep_alive", "keep_on_completion", "wait_for_completion_timeout",];
+const SUBMIT: &[&str] = with_search_options![
+    "keep_alive",
+    "keep_on_completion",
+    "pre_filter_shard_size",
+    "scroll",
+    "wait_for_completion_timeout",
+];
 const GET: &[&str] = &["keep_alive", "rest_total_hits_as_int", "typed_keys", "wait_for_completion_timeout"];
 
 const fn submit_route(path: &'static str) -> Route {
@@ -62,10 +69,12 @@ fn submit(app: &App, request: &Request) -> Result<Response> {
         ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
     };
     app.search_usage.note(&body);
+    check_kind(request, &search)?;
     if search.pit.is_some() {
         return Err(RequestError::unsupported("[pit] in [_async_search]"));
     }
     let total_as_int = check_shared_parameters(request, &search)?;
+    check_clusters(request.param("index").unwrap_or_default())?;
     let keeps_on_completion = request.flag_or("keep_on_completion", false)?;
     let found = app.node.submit_async_search(
         request.param("index").unwrap_or("_all"),
@@ -80,6 +89,21 @@ fn submit(app: &App, request: &Request) -> Result<Response> {
         app.node.delete_async_search(&found.id)?;
     }
     answer(app, &found, is_kept, total_as_int)
+}
+
+/// Refuses searches that cannot run in the background. Source: `SubmitAsyncSearchRequest#validate`.
+fn check_kind(request: &Request, search: &SearchRequest) -> Result<()> {
+    let mut problems = Vec::new();
+    if request.param("scroll").is_some() {
+        problems.push("[scroll] queries are not supported");
+    }
+    if search.is_suggest_only() {
+        problems.push("suggest-only queries are not supported");
+    }
+    if request.number::<i64>("pre_filter_shard_size")?.is_some_and(|shards| shards != 1) {
+        problems.push("[pre_filter_shard_size] cannot be changed for async search queries");
+    }
+    if problems.is_empty() { Ok(()) } else { Err(RequestError::validation(problems)) }
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {

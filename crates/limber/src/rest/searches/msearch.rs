@@ -1,4 +1,5 @@
-//! `_msearch`: many searches in one NDJSON body; the failure of one does not affect the others.
+//! `_msearch`: many searches in one NDJSON body. A search that fails does not affect the others, but all
+//! must be parsed before any runs.
 
 use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
@@ -7,7 +8,9 @@ use limber_work::{self as work, Stop};
 use serde_json::Value;
 
 use super::point_in_time::check_not_with_point_in_time;
-use super::search::{ContextIds, beginning, check_total_as_int, refused, render, without_default_pipeline};
+use super::search::{
+    ContextIds, beginning, check_clusters, check_total_as_int, refused, render, without_default_pipeline,
+};
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request, parse_json};
@@ -54,11 +57,16 @@ pub const ROUTES: &[Route] = &[
 const SEARCHES_MAX: usize = 10_000;
 
 fn msearch(app: &App, request: &Request) -> Result<Response> {
-    run(app, request, parse_json)
+    run(app, request, |line, header| Ok(Ok(header.search(&parse_json(line)?, line, request)?)))
 }
 
-/// Runs the searches and returns their responses. `read` parses the body line of each search.
-pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) -> Result<Response> {
+/// Runs the searches and returns their responses. `read` makes the search of a body line; its outer error
+/// fails the whole request, the inner one is the response to this search alone.
+pub fn run(
+    app: &App,
+    request: &Request,
+    read: impl Fn(&[u8], &Header) -> Result<Result<SearchRequest>>,
+) -> Result<Response> {
     if !request.has_body() {
         return Err(RequestError::bad_request("parse_exception", "request body is required"));
     }
@@ -113,15 +121,15 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
     Ok(Response::raw(200, out))
 }
 
-/// A search, parsed from its two lines. An error in its body line is the response to this search alone.
+/// A search, parsed from its two lines, or the response to this search alone.
 type Parsed = (Header, Result<SearchRequest>);
 
-/// Parses the lines of the searches. A header that is wrong fails the whole request.
+/// Parses the lines of the searches. One that is wrong fails the whole request.
 fn parsed(
     pairs: &[&[&[u8]]],
     request: &Request,
     total_as_int: bool,
-    read: impl Fn(&[u8]) -> Result<Value>,
+    read: impl Fn(&[u8], &Header) -> Result<Result<SearchRequest>>,
 ) -> Result<Vec<Parsed>> {
     let mut parsed = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -132,7 +140,7 @@ fn parsed(
         };
         check_work()?;
         let header = Header::parse(header, request)?;
-        let body = read(body).and_then(|tree| header.search(&tree, body, request));
+        let body = read(body, &header)?;
         if let Ok(search) = &body {
             search.validate_slice()?;
             let routing = header.routing.as_deref().or(request.param("routing"));
@@ -155,6 +163,7 @@ fn found(
     search: &SearchRequest,
     total_as_int: bool,
 ) -> Result<Vec<u8>> {
+    check_clusters(header.index.as_deref().unwrap_or_default())?;
     let (found, _) = app
         .node
         .search(
@@ -183,7 +192,8 @@ fn stopped(stop: Stop) -> RequestError {
     stop.into()
 }
 
-struct Header {
+/// The first line of a search: where it runs.
+pub struct Header {
     index: Option<String>,
     options: IndicesOptions,
     routing: Option<String>,
@@ -195,7 +205,7 @@ struct Header {
 
 impl Header {
     /// Builds the search from its body line and this header.
-    fn search(&self, body: &Value, text: &[u8], request: &Request) -> Result<SearchRequest> {
+    pub fn search(&self, body: &Value, text: &[u8], request: &Request) -> Result<SearchRequest> {
         let mut url: Vec<(String, String)> = Vec::new();
         let search_type = self.search_type.as_deref().or(request.param("search_type"));
         for (name, value) in [

@@ -99,6 +99,7 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
         request.param("routing"),
         request.param("preference"),
     )?;
+    check_clusters(request.param("index").unwrap_or_default())?;
     let keep_alive_ms = request.time_ms("scroll")?;
     let (found, scroll_id) = app
         .node
@@ -115,6 +116,22 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
     let phase_took = request.flag_or("phase_took", false)?;
     let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id, phase_took };
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
+}
+
+/// Refuses indices of other clusters (`cluster:index`), of which none are known.
+pub fn check_clusters(expression: &str) -> Result<()> {
+    for part in expression.split(',').filter(|part| !part.starts_with(['<', '-'])) {
+        // `index::failures` names a part of an index, and no cluster matches a pattern.
+        if let Some((cluster, index)) = part.split_once(':')
+            && !cluster.is_empty()
+            && !cluster.contains('*')
+            && !index.starts_with(':')
+        {
+            let reason = format!("no such remote cluster: [{cluster}]");
+            return Err(RequestError::not_found("no_such_remote_cluster_exception", reason));
+        }
+    }
+    Ok(())
 }
 
 /// Disables default search pipelines for a search that names no indices, as in OpenSearch: it also covers

@@ -81,17 +81,19 @@ impl Given {
         Ok(given)
     }
 
-    /// Renders the template with its parameters and returns the search.
-    fn search(&self, app: &App) -> Result<Value> {
+    /// Renders the template with its parameters.
+    fn rendered(&self, app: &App) -> Result<String> {
         let source = match (&self.source, &self.id) {
-            (Some(source), _) => source.clone(),
+            (Some(source), _) if !source.is_empty() => source.clone(),
             (None, Some(id)) => stored(app, id)?,
-            (None, None) => {
-                return Err(RequestError::validation(["template is missing"]));
-            }
+            _ => return Err(RequestError::validation(["template is missing"])),
         };
-        let text = Template::parse(&source, self.escape)?.render(&self.parameters)?;
-        let mut search = parse_json(text.as_bytes())?;
+        Ok(Template::parse(&source, self.escape)?.render(&self.parameters)?)
+    }
+
+    /// Renders the template and returns the search.
+    fn search(&self, app: &App) -> Result<Value> {
+        let mut search = parse_json(self.rendered(app)?.as_bytes())?;
         if let Value::Object(members) = &mut search {
             for (name, flag) in [("explain", self.explain), ("profile", self.profile)] {
                 if flag {
@@ -118,18 +120,17 @@ pub fn stored(app: &App, id: &str) -> Result<String> {
     }
 }
 
-/// Returns the search that a body of `_search/template` describes.
-pub fn search_of(app: &App, body: &Value) -> Result<Value> {
-    Given::parse(body)?.search(app)
-}
-
 fn render(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json()?.unwrap_or_else(|| json!({}));
-    let mut given = Given::parse(&body)?;
+    let mut given = Given::parse(&request.json_required()?)?;
     if let Some(id) = request.param("id") {
         given.id = Some(id.to_owned());
     }
-    Ok(Response::ok(json!({"template_output": given.search(app)?})))
+    let text = given.rendered(app)?;
+    Ok(match parse_json(text.as_bytes()) {
+        Ok(output) => Response::ok(json!({"template_output": output})),
+        // Shown as it is, so that its author sees what is wrong with it.
+        Err(_) => Response::raw(200, format!("{{\"template_output\":{text}}}").into_bytes()),
+    })
 }
 
 fn search_template(app: &App, request: &Request) -> Result<Response> {
@@ -140,5 +141,8 @@ fn search_template(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn msearch_template(app: &App, request: &Request) -> Result<Response> {
-    msearch::run(app, request, |line| search_of(app, &parse_json(line)?))
+    msearch::run(app, request, |line, header| {
+        let given = Given::parse(&parse_json(line)?)?;
+        Ok(given.search(app).and_then(|search| header.search(&search, line, request)))
+    })
 }

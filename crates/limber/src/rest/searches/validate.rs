@@ -47,10 +47,21 @@ pub const ROUTES: &[Route] = &[
 
 fn validate(app: &App, request: &Request) -> Result<Response> {
     let explain = request.flag_or("explain", false)? || request.flag_or("rewrite", false)?;
-    request.flag("all_shards")?;
-    let body = request.json()?.unwrap_or(Value::Null);
-    let parsed = match CountRequest::parse(&body, &UrlParameters(request.query.clone())) {
+    let all_shards = request.flag_or("all_shards", false)?;
+    let explain = explain || all_shards;
+    let body = request.json().map_err(|error| match error.kind {
+        // Malformed JSON makes a query invalid like everything else in it.
+        "x_content_parse_exception" | "x_content_e_o_f_exception" => {
+            RequestError::parsing("Failed to parse").caused_by(error)
+        }
+        _ => error,
+    });
+    let parse = |body: Option<Value>| {
+        CountRequest::parse(&body.unwrap_or(Value::Null), &UrlParameters(request.query.clone()))
+    };
+    let parsed = match body.and_then(parse) {
         Ok(parsed) => parsed,
+        Err(error) if error.class != limber_mapping::ErrorClass::BadRequest => return Err(error),
         Err(error) if error.reason.contains("is not supported by Limber") => return Err(error),
         Err(error) => {
             let mut answer = json!({"valid": false});
@@ -62,19 +73,26 @@ fn validate(app: &App, request: &Request) -> Result<Response> {
     };
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let index = request.param("index").unwrap_or("_all");
-    let described = app.node.describe_query(index, options, parsed.query.as_ref())?;
+    let described = app.node.describe_query(index, options, parsed.query.as_ref(), all_shards)?;
     let is_valid = described.iter().all(|one| one.outcome.is_ok());
     let mut answer = Map::new();
     let count = described.len();
     answer.insert("_shards".into(), json!({"total": count, "successful": count, "failed": 0}));
     answer.insert("valid".into(), is_valid.into());
     if explain {
-        let explanations = described.iter().map(|one| match &one.outcome {
-            Ok(text) => json!({"index": one.index, "valid": true, "explanation": text}),
-            Err(error) => {
-                let text = format!("[{}/{}] {}", one.index, one.uuid, java_chain(error));
-                json!({"index": one.index, "valid": false, "error": text})
+        let explanations = described.iter().map(|one| {
+            let mut shown = json!({"index": one.index});
+            if all_shards {
+                shown["shard"] = one.shard.into();
             }
+            shown["valid"] = one.outcome.is_ok().into();
+            match &one.outcome {
+                Ok(text) => shown["explanation"] = text.as_str().into(),
+                Err(error) => {
+                    shown["error"] = format!("[{}/{}] {}", one.index, one.uuid, java_chain(error)).into();
+                }
+            }
+            shown
         });
         answer.insert("explanations".into(), explanations.collect());
     }
@@ -102,7 +120,9 @@ fn java_class(kind: &str) -> String {
     let package = match kind {
         "illegal_argument_exception" | "number_format_exception" | "illegal_state_exception" => "java.lang",
         "query_shard_exception" => "org.elasticsearch.index.query",
-        "named_object_not_found_exception" | "x_content_parse_exception" => "org.elasticsearch.xcontent",
+        "named_object_not_found_exception" | "x_content_parse_exception" | "x_content_e_o_f_exception" => {
+            "org.elasticsearch.xcontent"
+        }
         "parsing_exception" => "org.elasticsearch.common",
         _ => "org.elasticsearch",
     };
