@@ -57,16 +57,16 @@ const DEPTH_MAX: usize = 8;
 /// would overflow the stack.
 const CHAIN_FILTERS_MAX: usize = 1_000;
 
-/// Checks the number of filters in a chain.
+/// Returns the number of filters in a chain.
 ///
 /// # Errors
 /// A request declares more than [`CHAIN_FILTERS_MAX`]. An index that exists is opened with any number.
-pub(super) fn check_chain(name: &str, count: usize) -> Result<(), RequestError> {
+pub(super) fn check_chain(count: usize) -> Result<usize, RequestError> {
     if count <= CHAIN_FILTERS_MAX || limber_work::Work::current().is_none() {
-        return Ok(());
+        return Ok(count);
     }
     Err(RequestError::illegal_argument(format!(
-        "[{name}] has [{count}] token filters, but at most [{CHAIN_FILTERS_MAX}] are supported"
+        "a chain has [{count}] token filters, but at most [{CHAIN_FILTERS_MAX}] are supported"
     )))
 }
 
@@ -192,7 +192,7 @@ impl<'a> Context<'a> {
         tokenizer: &Arc<dyn Tokenizer>,
         missing: impl Fn(&str) -> RequestError,
     ) -> Result<Vec<Filter>, RequestError> {
-        let mut chain = Vec::with_capacity(names.len());
+        let mut chain = Vec::with_capacity(check_chain(names.len())?);
         for name in names {
             let before = Before { char_filters, tokenizer, filters: &chain };
             let found = Context { before: Some(before), ..*self }.filter(name)?;

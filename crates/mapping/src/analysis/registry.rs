@@ -300,7 +300,6 @@ impl Analyzers {
         for filter in &parts.char_filters {
             whole.push(context.char_filter(filter)?.ok_or_else(|| missing("char_filter", filter))?);
         }
-        check_chain("_custom_", parts.filters.len())?;
         let chain = context.filters(&parts.filters, &whole, &tokenizer, |name| missing("filter", name))?;
         let other = chain.iter().zip(&parts.filters).find(|(filter, _)| !filter.is_normalizing);
         if let Some((_, name)) = other.filter(|_| parts.is_normalizer) {
@@ -416,7 +415,6 @@ fn custom(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, Re
     let tokenizer = context.tokenizer(&tokenizer)?.ok_or_else(|| missing("tokenizer", &tokenizer))?;
     let whole = char_filters(context, settings, |part| missing("char_filter", part))?;
     let names = settings.list("filter").unwrap_or_default();
-    check_chain(name, names.len())?;
     let chain = context.filters(&names, &whole, &tokenizer, |part| missing("filter", part))?;
     let analyzer = Analyzer::new(name, tokenizer, chain).with_char_filters(whole);
     match settings.value("position_increment_gap") {
@@ -483,8 +481,7 @@ fn normalizer(context: &Context<'_>, settings: &Settings<'_>) -> Result<Normaliz
         whole.push(parsed);
     }
     let names = settings.list("filter").unwrap_or_default();
-    check_chain(name, names.len())?;
-    let mut filters = Vec::with_capacity(names.len());
+    let mut filters = Vec::with_capacity(check_chain(names.len())?);
     for part in names {
         let parsed = match context.filter(&part)? {
             Some(parsed) => parsed,

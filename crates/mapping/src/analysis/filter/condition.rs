@@ -36,8 +36,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
             settings.name
         )));
     }
-    check_chain(settings.name, names.len())?;
-    let mut filters = Vec::with_capacity(names.len());
+    let mut filters = Vec::with_capacity(check_chain(names.len())?);
     for name in &names {
         filters.push(context.filter(name)?.ok_or_else(|| {
             RequestError::illegal_argument(format!(

@@ -36,7 +36,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
                 ))
             })?);
         }
-        check_chain(settings.name, chain.len())?;
+        check_chain(chain.len())?;
         chains.push(chain);
     }
     let reads_kinds = chains.iter().flatten().any(|filter| filter.reads_kinds);
