@@ -417,16 +417,13 @@ fn custom(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, Re
     let names = settings.list("filter").unwrap_or_default();
     let chain = context.filters(&names, &whole, &tokenizer, |part| missing("filter", part))?;
     let analyzer = Analyzer::new(name, tokenizer, chain).with_char_filters(whole);
-    match settings.value("position_increment_gap") {
-        None => Ok(analyzer),
-        Some(_) => {
-            let gap = settings.int("position_increment_gap", 0)?;
-            let gap = u32::try_from(gap).map_err(|_| {
-                RequestError::unsupported(format!("[position_increment_gap: {gap}] of an analyzer"))
-            })?;
-            Ok(analyzer.with_gap(gap))
-        }
+    if settings.value("position_increment_gap").is_none() {
+        return Ok(analyzer);
     }
+    let gap = settings.int("position_increment_gap", 0)?;
+    let gap = u32::try_from(gap)
+        .map_err(|_| RequestError::unsupported(format!("[position_increment_gap: {gap}] of an analyzer")))?;
+    Ok(analyzer.with_gap(gap))
 }
 
 /// Whether the filter exists but must be declared, because it does nothing without settings.
