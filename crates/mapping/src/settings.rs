@@ -11,6 +11,9 @@ use crate::similarity::Similarities;
 pub struct Limits {
     /// `index.mapping.total_fields.limit`: leaf fields, multi-fields and objects together.
     pub total_fields: usize,
+    /// `index.mapping.total_fields.ignore_dynamic_beyond_limit`: fields of documents beyond that limit are left
+    /// out of the mapping and listed in `_ignored`.
+    pub ignores_beyond: bool,
     /// `index.mapping.depth.limit`: nesting levels of objects; the root is the first.
     pub depth: usize,
     /// `index.mapping.field_name_length.limit`: UTF-16 units of one path segment.
@@ -37,6 +40,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             total_fields: 1000,
+            ignores_beyond: false,
             depth: 20,
             field_name_length: usize::MAX,
             nested_fields: 50,

@@ -159,6 +159,8 @@ pub struct IndexSettings {
     pub ignore_malformed: bool,
     /// `index.mapping.source.mode`.
     pub source_mode: SourceMode,
+    /// `mapping.total_fields.ignore_dynamic_beyond_limit`.
+    pub ignores_fields_beyond_limit: bool,
     /// `mapping.ignore_above`: the default of fields; `None` is no limit.
     pub ignore_above: Option<u32>,
     /// `query.default_field`: the fields of queries that name none.
@@ -237,6 +239,8 @@ impl IndexSettings {
             max_rescore_window: read.integer("index.max_rescore_window", 10_000)? as u64,
             max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
             total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,
+            ignores_fields_beyond_limit: read
+                .boolean("index.mapping.total_fields.ignore_dynamic_beyond_limit", false)?,
             depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,
             nested_fields_limit: read.integer("index.mapping.nested_fields.limit", 50)? as usize,
             nested_objects_limit: read.integer("index.mapping.nested_objects.limit", 10_000)? as usize,
@@ -302,6 +306,7 @@ impl IndexSettings {
         let similarities = Similarities::parse(&nest(flat)["index"]["similarity"])?;
         let limits = Limits {
             total_fields: self.total_fields_limit,
+            ignores_beyond: self.ignores_fields_beyond_limit,
             depth: self.depth_limit,
             nested_fields: self.nested_fields_limit,
             nested_objects: self.nested_objects_limit,

@@ -51,6 +51,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.analyze.max_token_count", Integer { min: 1, max: INT_MAX }, "10000", Dynamic),
     row("index.highlight.max_analyzed_offset", Integer { min: 1, max: INT_MAX }, "1000000", Dynamic),
     row("index.mapping.total_fields.limit", Integer { min: 0, max: INT_MAX }, "1000", Dynamic),
+    row("index.mapping.total_fields.ignore_dynamic_beyond_limit", Boolean, "false", Dynamic),
     row("index.mapping.depth.limit", Integer { min: 1, max: INT_MAX }, "20", Dynamic),
     row("index.mapping.nested_fields.limit", Integer { min: 0, max: INT_MAX }, "50", Dynamic),
     row("index.mapping.nested_objects.limit", Integer { min: 0, max: INT_MAX }, "10000", Dynamic),

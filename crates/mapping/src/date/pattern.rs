@@ -182,7 +182,7 @@ impl Compiler<'_> {
             },
             'e' | 'c' if java && count >= 3 => named(Unit::WeekDay)?,
             'c' if java && count == 2 => return Err("Invalid pattern \"cc\"".to_owned()),
-            'e' | 'c' if java => number(Unit::LocalWeekDay, count, 2, Sign::None),
+            'e' | 'c' if java => number(Unit::LocalWeekDay, count, count, Sign::None),
             'W' if java && count == 1 => number(Unit::WeekOfMonth, 1, 2, Sign::None),
             'F' if java && count == 1 => number(Unit::AlignedWeek, 1, 19, Sign::Negative),
             'u' => year(Unit::Year),

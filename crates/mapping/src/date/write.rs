@@ -106,6 +106,7 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
                 // Lenient formats accept short numbers but print full ones.
                 let width = match (unit, digits.min, digits.max) {
                     (Unit::WeekYear | Unit::Year, 1, 9) => 1,
+                    (Unit::LocalWeek | Unit::LocalWeekDay | Unit::WeekOfMonth, min, _) => min,
                     (Unit::DayOfYear, 1, 3) => 3,
                     (_, 1, 2) => 2,
                     (_, min, _) => min,

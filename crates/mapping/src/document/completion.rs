@@ -53,6 +53,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
         for input in &inputs {
             if input.text.is_empty() {
+                self.note_ignored(leaf);
                 continue;
             }
             if let Some(cause) = reserved_character(&input.text).filter(|_| !self.is_acknowledged) {

@@ -112,6 +112,8 @@ struct Inference<'a> {
     bytes: &'a [u8],
     /// New fields: full path to mapping, in document order.
     found: Map<String, Value>,
+    /// How many fields that adds to the mapping.
+    found_count: usize,
     /// New runtime fields: full path to definition.
     runtime: Map<String, Value>,
     token: usize,
@@ -135,7 +137,7 @@ impl<'a> Inference<'a> {
         token: usize,
     ) -> Inference<'a> {
         let (found, runtime) = (Map::new(), Map::new());
-        Inference { mapping, templates, text, bytes: text.as_bytes(), found, runtime, token }
+        Inference { mapping, templates, text, bytes: text.as_bytes(), found, found_count: 0, runtime, token }
     }
 
     fn has_found(&self) -> bool {
@@ -366,7 +368,9 @@ impl<'a> Inference<'a> {
                     if let Some(meta) = self.mapping.parameter(path, "meta").filter(|meta| !meta.is_null()) {
                         body["meta"] = meta;
                     }
-                    self.find(path, body)?;
+                    // It has been counted.
+                    self.check_room()?;
+                    self.found.insert(path.to_owned(), body);
                 }
                 Ok(end)
             }

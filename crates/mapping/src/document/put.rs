@@ -120,18 +120,18 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let dynamic = self.tree.objects[above as usize].dynamic;
         match dynamic {
             Dynamic::True | Dynamic::Runtime if self.mapping.is_known(dynamic, path) => Ok(()),
-            Dynamic::True | Dynamic::Runtime => Err(Stop::NeedsMapping),
+            Dynamic::True | Dynamic::Runtime if !self.mapping.settings().limits.ignores_beyond => {
+                Err(Stop::NeedsMapping)
+            }
             Dynamic::False => Ok(()),
             Dynamic::Strict => {
                 let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
                 Err(error::strict(self.bytes, at, dynamic, name, object).into())
             }
-            Dynamic::StrictAllowTemplates | Dynamic::FalseAllowTemplates => {
-                match infer::adds_copy(self.mapping, self.text, above, path, at)? {
-                    true => Err(Stop::NeedsMapping),
-                    false => Ok(()),
-                }
-            }
+            _ => match infer::adds_copy(self.mapping, self.text, above, path, at)? {
+                true => Err(Stop::NeedsMapping),
+                false => Ok(()),
+            },
         }
     }
 

@@ -8,6 +8,7 @@ use super::{error, infer, json, key_name};
 use crate::definition::{Dynamic, joined};
 use crate::field::FieldSink;
 use crate::mapping::tree::{ObjectNode, Target};
+use crate::reserved;
 
 /// What a key that is not an entry of its object refers to.
 enum UnknownKey {
@@ -123,7 +124,9 @@ impl<S: FieldSink> Walk<'_, S> {
                 false => Ok(end),
             },
             UnknownKey::Unmapped { dynamic: Dynamic::Runtime, .. } => {
-                match self.are_all_known(Dynamic::Runtime, joined(&node.path, key), at) {
+                match self.are_all_known(Dynamic::Runtime, joined(&node.path, key), at)
+                    || self.is_left_out(node, key, key, (quote, at))?
+                {
                     true => Ok(end),
                     false => Err(Stop::NeedsMapping),
                 }
@@ -136,12 +139,35 @@ impl<S: FieldSink> Walk<'_, S> {
                 let mut ends = (unmapped_from..=path.len())
                     .filter(|&end| end == path.len() || path.as_bytes()[end] == b'.');
                 let mut is_known = || ends.any(|end| self.mapping.is_known(Dynamic::True, &path[..end]));
-                match holds_value(&self.bytes[at..end]) && !is_known() {
-                    true => Err(Stop::NeedsMapping),
-                    false => Ok(end),
+                if !holds_value(&self.bytes[at..end]) || is_known() {
+                    return Ok(end);
+                }
+                match self.is_left_out(node, key, &joined(&object, &name), (quote, at))? {
+                    true => Ok(end),
+                    false => Err(Stop::NeedsMapping),
                 }
             }
         }
+    }
+
+    /// Whether there is no room in the mapping for a member and the index leaves such members out. It is listed
+    /// in `_ignored` under `path` then. `places`: the offsets of its key and of its value.
+    fn is_left_out(
+        &mut self,
+        node: &ObjectNode,
+        key: &str,
+        path: &str,
+        places: (usize, usize),
+    ) -> Result<bool, Stop> {
+        if !self.mapping.settings().limits.ignores_beyond
+            || infer::adds_member(self.mapping, self.text, node, key, places)?
+        {
+            return Ok(false);
+        }
+        if !self.including && self.mapping.nested_around(path).is_none() {
+            self.sink.term(self.mapping.field_by_id(reserved::IGNORED), path.as_bytes());
+        }
+        Ok(true)
     }
 
     /// Returns the end of a value whose key is an alias or a name below an alias. `key` is the position of
@@ -217,7 +243,13 @@ impl<S: FieldSink> Walk<'_, S> {
 
     /// Checks an object from `at` to `end` in a flat object. The names of its members begin with `key`, and
     /// the mapping has no field with such a name.
-    fn objects_of_names(&self, node: &ObjectNode, key: &str, at: usize, end: usize) -> Result<usize, Stop> {
+    fn objects_of_names(
+        &mut self,
+        node: &ObjectNode,
+        key: &str,
+        at: usize,
+        end: usize,
+    ) -> Result<usize, Stop> {
         let (owner, name) = self.tree.name_in_flat(node, key);
         let is_passed_over = matches!(owner.dynamic, Dynamic::False | Dynamic::FalseAllowTemplates);
         if self.is_acknowledged || !owner.enabled || is_passed_over {
@@ -229,7 +261,10 @@ impl<S: FieldSink> Walk<'_, S> {
                 Err(error::strict(self.bytes, at, dynamic, &name, &owner.path).into())
             }
             dynamic if self.are_all_known(dynamic, joined(&owner.path, &name), at) => Ok(end),
-            _ => Err(Stop::NeedsMapping),
+            _ => match self.is_left_out(owner, &name, &joined(&owner.path, &name), (at, at))? {
+                true => Ok(end),
+                false => Err(Stop::NeedsMapping),
+            },
         }
     }
 

@@ -100,11 +100,13 @@ impl FieldType for Floating {
 
     fn show_source(&self, _: &Field, text: String, _: Option<&DateFormat>) -> Option<Value> {
         let value = double_from_text(&text)?;
-        Some(match self.0 {
+        let shown = match self.0 {
             Precision::Double => value.into(),
             Precision::Float => float(value as f32),
             Precision::Half => float(round_to_half(value as f32)),
-        })
+        };
+        // Other numbers than finite ones are malformed.
+        Some(shown).filter(Value::is_number)
     }
 
     fn sorts_indices(&self) -> bool {

@@ -119,7 +119,12 @@ impl FieldType for Whole {
     }
 
     fn show_source(&self, _: &Field, text: String, _: Option<&DateFormat>) -> Option<Value> {
-        integer_from_text(&text).and_then(|number| i64::try_from(number.value).ok()).map(Value::from)
+        if text == "NaN" && self.0 != IntegerWidth::Long {
+            return Some(0.into());
+        }
+        let (low, high) = self.0.limits();
+        let value = i64::try_from(integer_from_text(&text)?.value).ok()?;
+        (low..=high).contains(&value).then(|| value.into())
     }
 
     fn sorts_indices(&self) -> bool {

@@ -38,26 +38,46 @@ impl<'a> Inference<'a> {
 
     /// Checks that one more field may be added, so that a document with very many keys is refused before all
     /// of them are converted to a mapping.
-    fn check_room(&self) -> Result<(), RequestError> {
+    pub(super) fn check_room(&self) -> Result<(), RequestError> {
         work::check()?;
         let limit = self.mapping.settings().limits.total_fields;
+        if self.mapping.settings().limits.ignores_beyond {
+            return Ok(());
+        }
         match self.found.len() + self.runtime.len() < limit {
             true => Ok(()),
             false => Err(definition::total_fields_exceeded(limit)),
         }
     }
 
-    /// Adds a field or an object that was not found before.
-    pub(super) fn find(&mut self, path: &str, body: Value) -> Result<(), RequestError> {
+    /// Counts a field that is about to be added. Returns false if there is no room for it and it is left out.
+    fn takes_room(&mut self, body: &Value) -> bool {
+        let limits = &self.mapping.settings().limits;
+        if !limits.ignores_beyond {
+            return true;
+        }
+        let count = 1 + definition::field_count(body);
+        let fits = self.mapping.total_fields() + self.found_count + count <= limits.total_fields;
+        self.found_count += if fits { count } else { 0 };
+        fits
+    }
+
+    /// Adds a field or an object that was not found before. Returns whether there is room for it.
+    pub(super) fn find(&mut self, path: &str, body: Value) -> Result<bool, RequestError> {
         self.check_room()?;
-        self.found.insert(path.to_owned(), body);
-        Ok(())
+        let fits = self.takes_room(&body);
+        if fits {
+            self.found.insert(path.to_owned(), body);
+        }
+        Ok(fits)
     }
 
     /// Adds a runtime field that was not found before.
     fn find_runtime(&mut self, path: &str, body: Value) -> Result<(), RequestError> {
         self.check_room()?;
-        self.runtime.insert(path.to_owned(), body);
+        if self.takes_room(&body) {
+            self.runtime.insert(path.to_owned(), body);
+        }
         Ok(())
     }
 
@@ -97,7 +117,9 @@ impl<'a> Inference<'a> {
             if !body.contains_key("type") {
                 body.insert("type".into(), "object".into());
             }
-            self.find(path, Value::Object(body))?;
+            if !self.find(path, Value::Object(body))? {
+                return Ok(None);
+            }
         }
         let body = &self.found[path];
         if (body["type"] != "object" && body["type"] != "nested")
