@@ -103,6 +103,9 @@ pub(super) fn of_shard(
     context: &SearchContext,
 ) -> Result<Vec<Found>> {
     let typed = Typed::new(text, analyzer, field, request)?;
+    if typed.is_nothing() {
+        return Ok(Vec::new());
+    }
     let scopes = scopes(request, field)?;
     let mut best =
         Best { count_max: common.shard_size, skips_duplicates: request.skip_duplicates, found: Vec::new() };
@@ -212,6 +215,7 @@ pub(super) fn reduce(
         }
         read(shard, &all, &places, (common, request), &mut options, context)?;
     }
+    let text = wanted.shown_text.as_deref().unwrap_or(text);
     Ok(json!([{"text": text, "offset": 0, "length": text.encode_utf16().count(), "options": options}]))
 }
 

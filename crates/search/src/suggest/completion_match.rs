@@ -11,7 +11,8 @@ use crate::request::suggest::CompletionRequest;
 /// The typed text, prepared for comparison with tokens.
 #[derive(Debug)]
 pub(super) enum Typed {
-    Prefix(Vec<u8>),
+    /// The prefix, and the boost of every match.
+    Prefix(Vec<u8>, f32),
     Fuzzy {
         /// The units that edits count: bytes or characters.
         units: Vec<u32>,
@@ -39,11 +40,12 @@ impl Typed {
             return Ok(Typed::Regex(Box::new(Regexp::parse(text, request.regex)?)));
         }
         let key = field.key(analyzer, text);
-        let Some(fuzzy) = &request.fuzzy else { return Ok(Typed::Prefix(key)) };
+        let Some(fuzzy) = &request.fuzzy else { return Ok(Typed::Prefix(key, 0.0)) };
         let units = units(&key, fuzzy.counts_letters);
-        let edits = usize::from(fuzzy.fuzziness.distance(text));
-        if units.len() < fuzzy.length_min.max(1) || edits == 0 {
-            return Ok(Typed::Prefix(key));
+        let edits = usize::from(fuzzy.fuzziness.distance_from_any());
+        if units.len() < fuzzy.length_min.max(1) || edits == 0 || units.len() <= fuzzy.prefix_length {
+            // No unit may differ, so all of them are equal.
+            return Ok(Typed::Prefix(key, units.len() as f32));
         }
         Ok(Typed::Fuzzy {
             units,
@@ -54,10 +56,15 @@ impl Typed {
         })
     }
 
+    /// Whether no text was typed, or none that the analyzer keeps, which matches no input.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Typed::Prefix(key, _) if key.is_empty())
+    }
+
     /// Returns the prefix of the tokens of every matching input.
     pub fn exact_prefix(&self) -> &[u8] {
         match self {
-            Typed::Prefix(key) => key,
+            Typed::Prefix(key, _) => key,
             Typed::Regex(regex) => regex.prefix(),
             Typed::Fuzzy { .. } => &[],
         }
@@ -66,7 +73,7 @@ impl Typed {
     /// Returns the boost of a match, 0 if all matches count the same; `None` if there is no match.
     pub fn boost(&self, key: &[u8]) -> Option<f32> {
         match self {
-            Typed::Prefix(prefix) => key.starts_with(prefix).then_some(0.0),
+            Typed::Prefix(prefix, boost) => key.starts_with(prefix).then_some(*boost),
             Typed::Regex(regex) => (1..=key.len()).any(|end| regex.accepts(&key[..end])).then_some(0.0),
             Typed::Fuzzy { units, edits, exact, swaps, counts_letters } => {
                 let other = self::units(key, *counts_letters);

@@ -62,7 +62,11 @@ impl<'s> Language<'s> {
     }
 
     fn unigram(&self, word: &str) -> Result<f64> {
-        Ok((1.0 + self.of(word)?) / (self.vocabulary + self.term_count))
+        let alpha = match self.smoothing {
+            Smoothing::Laplace { alpha } => alpha,
+            _ => 1.0,
+        };
+        Ok((alpha + self.of(word)?) / (self.vocabulary + alpha * self.term_count))
     }
 
     fn bigram(&self, word: &str, before: &str) -> Result<f64> {

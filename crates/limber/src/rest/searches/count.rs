@@ -1,6 +1,7 @@
 //! `_count`: how many documents match.
 
 use limber_engine::{IndicesOptions, Placement, Result};
+use limber_mapping::RequestError;
 use limber_search::{CountRequest, UrlParameters};
 use serde_json::Value;
 
@@ -37,8 +38,18 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
+/// Wraps an error about malformed JSON as Elasticsearch's parser of queries does.
+pub fn failed_to_parse(error: RequestError) -> RequestError {
+    match error.kind {
+        "x_content_parse_exception" | "x_content_e_o_f_exception" => {
+            RequestError::parsing("Failed to parse").caused_by(error)
+        }
+        _ => error,
+    }
+}
+
 fn count(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json()?.unwrap_or(Value::Null);
+    let body = request.json().map_err(failed_to_parse)?.unwrap_or(Value::Null);
     let parsed = CountRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let index = request.param("index").unwrap_or("_all");

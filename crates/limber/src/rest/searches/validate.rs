@@ -8,6 +8,7 @@ use limber_mapping::RequestError;
 use limber_search::{CountRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 
+use super::count::failed_to_parse;
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
@@ -49,13 +50,8 @@ fn validate(app: &App, request: &Request) -> Result<Response> {
     let explain = request.flag_or("explain", false)? || request.flag_or("rewrite", false)?;
     let all_shards = request.flag_or("all_shards", false)?;
     let explain = explain || all_shards;
-    let body = request.json().map_err(|error| match error.kind {
-        // Malformed JSON makes a query invalid like everything else in it.
-        "x_content_parse_exception" | "x_content_e_o_f_exception" => {
-            RequestError::parsing("Failed to parse").caused_by(error)
-        }
-        _ => error,
-    });
+    // Malformed JSON makes a query invalid like everything else in it.
+    let body = request.json().map_err(failed_to_parse);
     let parse = |body: Option<Value>| {
         CountRequest::parse(&body.unwrap_or(Value::Null), &UrlParameters(request.query.clone()))
     };

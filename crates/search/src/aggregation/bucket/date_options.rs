@@ -100,9 +100,13 @@ pub(super) fn offset_millis(options: &mut Options) -> std::result::Result<i64, R
 
 fn fixed_interval(options: &Options, text: &str) -> std::result::Result<Interval, RequestError> {
     // An upper-case M means months, which are not a fixed interval.
-    let checked = if text.ends_with('M') { "unit" } else { text };
-    let millis = json::time_millis(checked, "date_histogram.fixedInterval")
-        .map_err(|cause| options.failed("fixed_interval", cause))?;
+    let millis = match text.ends_with('M') {
+        true => Err(RequestError::illegal_argument(format!(
+            "failed to parse setting [date_histogram.fixedInterval] with value [{text}] as a time value: unit is missing or unrecognized"
+        ))),
+        false => json::time_millis(text, "date_histogram.fixedInterval"),
+    };
+    let millis = millis.map_err(|cause| options.failed("fixed_interval", cause))?;
     match millis.and_then(|millis| i64::try_from(millis).ok()).filter(|&millis| millis > 0) {
         Some(millis) => Ok(Interval::FixedMillis(millis)),
         None => Err(options.refused("fixed_interval", "Zero or negative time interval not supported")),

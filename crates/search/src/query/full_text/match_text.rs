@@ -218,6 +218,14 @@ impl QueryNode for Match {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
+        if field.is_point() {
+            return Err(RequestError::illegal_argument(format!(
+                "Field [{}] of type [{}] does not support match queries",
+                self.field,
+                field.type_name()
+            ))
+            .into());
+        }
         if !field.has_texts() || &*field.path == "_id" {
             let bound = match &self.fuzzy {
                 Some(fuzzy) => {

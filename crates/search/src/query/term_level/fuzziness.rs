@@ -63,6 +63,15 @@ impl Fuzziness {
         }
     }
 
+    /// Returns the largest edit distance where the words are not known: `AUTO` is 1. Source:
+    /// `Fuzziness#asDistance`.
+    pub fn distance_from_any(self) -> u8 {
+        match self {
+            Fuzziness::Edits(edits) => edits,
+            Fuzziness::Auto(..) => 1,
+        }
+    }
+
     /// Returns the largest edit distance from a word.
     pub fn distance(self, word: &str) -> u8 {
         match self {

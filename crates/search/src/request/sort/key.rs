@@ -209,7 +209,10 @@ impl Sort {
                     };
                 }
                 "unmapped_type" => sort.unmapped_type = Some(text()?),
-                "numeric_type" => sort.numeric_type = Some(parse_numeric_type(&text()?)?),
+                "numeric_type" => {
+                    let kind = parse_numeric_type(&text()?);
+                    sort.numeric_type = Some(kind.map_err(|cause| PARSER.failed("numeric_type", cause))?);
+                }
                 "format" => sort.format = Some(text()?),
                 "nested" => {
                     sort.nested =

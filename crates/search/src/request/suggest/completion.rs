@@ -14,6 +14,8 @@ use crate::values::json;
 pub(crate) struct CompletionRequest {
     /// Whether the text is a regular expression.
     pub is_regex: bool,
+    /// What the answer shows as the text, if that is not what is completed.
+    pub shown_text: Option<String>,
     pub regex: RegexpOptions,
     pub fuzzy: Option<FuzzyOptions>,
     pub skip_duplicates: bool,
@@ -53,6 +55,7 @@ impl CompletionRequest {
     pub fn parse(options: &Map<String, Value>) -> Result<CompletionRequest, RequestError> {
         let mut request = CompletionRequest {
             is_regex: false,
+            shown_text: None,
             regex: RegexpOptions::default(),
             fuzzy: None,
             skip_duplicates: false,

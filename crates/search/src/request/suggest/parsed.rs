@@ -101,20 +101,16 @@ fn suggestion(
             ("prefix", value) => prefix = Some(json::text(value)?),
             ("regex", value) => regex = Some(json::text(value)?),
             (suggester, Value::Object(options)) => kind = Some(kind_of(suggester, options)?),
-            (other, value) => {
-                let token = json::token(value);
-                return Err(RequestError::parsing(format!(
-                    "suggestion [{name}] does not support [{other}] of [{token}]"
-                )));
+            (other, _) => {
+                return Err(RequestError::parsing(format!("suggestion does not support [{other}]")));
             }
         }
     }
     let Some(mut kind) = kind else {
-        return Err(RequestError::parsing(format!(
-            "missing suggestion object, suggestion [{name}] has none"
-        )));
+        return Err(RequestError::bad_request("parse_exception", "missing suggestion object"));
     };
     if let Kind::Completion(_, request) = &mut kind {
+        request.shown_text = text.clone().filter(|_| prefix.is_some());
         request.is_regex = prefix.is_none() && text.is_none() && regex.is_some();
     }
     let text = prefix.or(text).or(regex).or_else(|| global.map(str::to_owned));

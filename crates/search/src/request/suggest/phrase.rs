@@ -116,10 +116,8 @@ impl PhraseRequest {
             }
             "collate" => self.collate = Collate::parse(value)?,
             other => {
-                return Err(RequestError::bad_request(
-                    "parse_exception",
-                    format!("suggester[phrase] doesn't support field [{other}]"),
-                ));
+                let reason = format!("suggester[phrase] doesn't support field [{other}]");
+                return Err(RequestError::parsing(reason));
             }
         }
         Ok(())

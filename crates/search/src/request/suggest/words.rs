@@ -68,7 +68,7 @@ impl WordOptions {
         for (key, value) in options {
             if !parsed.take(key, value)? {
                 let reason = format!("suggester[{kind}] doesn't support field [{key}]");
-                return Err(RequestError::bad_request("parse_exception", reason));
+                return Err(RequestError::parsing(reason));
             }
         }
         Ok(parsed)
