@@ -78,6 +78,12 @@ impl Task {
         }
         if let Some(progress) = self.progress.as_ref().filter(|_| detailed) {
             task["status"] = progress.to_json();
+            // As in Elasticsearch, also for requests that can only do one of them.
+            for name in ["updated", "created"] {
+                if task["status"].get(name).is_none() {
+                    task["status"][name] = 0.into();
+                }
+            }
         }
         if detailed {
             task["description"] = self.description.clone().into();

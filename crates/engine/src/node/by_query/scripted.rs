@@ -79,8 +79,9 @@ impl Scripted {
         if let Some(name) = names.into_iter().find(|name| before.get(name.as_str()).is_none()) {
             return Err(refused(format!("Cannot put key [{name}] into ctx")));
         }
-        if !is_copy {
-            check_unchanged(&before, &after)?;
+        match is_copy {
+            true => check_copied(&before, &after)?,
+            false => check_unchanged(&before, &after)?,
         }
         let copy = is_copy.then(|| CopyMetadata::read(&before, &after));
         Ok(Scripted::Write(ScriptedWrite { deletes, source: to_bytes(&source)?, copy }))
@@ -90,17 +91,48 @@ impl Scripted {
 impl CopyMetadata {
     fn read(before: &Value, after: &Value) -> CopyMetadata {
         let text = |name: &str| after[name].as_str().map(str::to_owned);
+        let number = || after["_id"].is_number().then(|| after["_id"].to_string());
         CopyMetadata {
             index: text("_index").filter(|index| before["_index"] != **index),
-            id: text("_id"),
+            id: text("_id").or_else(number),
             routing: text("_routing"),
             version: after["_version"].as_u64(),
         }
     }
 }
 
+/// Refuses metadata that a copy cannot have.
+///
+/// Source: `ReindexMetadata#PROPERTIES`.
+fn check_copied(before: &Value, after: &Value) -> Result<()> {
+    let wrong_type = |name: &str, wanted: &str| {
+        let shown = after[name].as_str().map_or_else(|| after[name].to_string(), str::to_owned);
+        Err(refused(format!("{name} [{shown}] is wrong type, expected assignable to [java.lang.{wanted}]")))
+    };
+    if after["_index"].is_null() {
+        return Err(refused("_index cannot be null".to_owned()));
+    }
+    if let Some(name) = ["_index", "_routing"].into_iter().find(|name| !is_text(&after[*name])) {
+        return wrong_type(name, "String");
+    }
+    if !after["_version"].is_null() && !after["_version"].is_number() {
+        return wrong_type("_version", "Number");
+    }
+    match before["_now"] == after["_now"] {
+        true => Ok(()),
+        false => Err(refused("_now cannot be updated".to_owned())),
+    }
+}
+
+fn is_text(value: &Value) -> bool {
+    value.is_null() || value.is_string()
+}
+
 fn check_unchanged(before: &Value, after: &Value) -> Result<()> {
-    match ["_index", "_id", "_version", "_routing"].into_iter().find(|name| before[name] != after[name]) {
+    match ["_index", "_id", "_version", "_routing", "_now"]
+        .into_iter()
+        .find(|name| before[name] != after[name])
+    {
         None => Ok(()),
         Some(name) => Err(refused(format!("{name} cannot be updated"))),
     }
@@ -135,5 +167,35 @@ impl ScriptedWrite {
             operation.source = &self.source;
         }
         operation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_has_metadata_of_the_right_types() {
+        let before = json!({"_index": "i", "_id": "1", "_version": 1, "_routing": null, "_now": 5});
+        let check = |change: Value, expected: Option<&str>| {
+            let mut after = before.clone();
+            for (name, value) in change.as_object().expect("an object") {
+                after[name] = value.clone();
+            }
+            let reason =
+                check_copied(&before, &after).err().map(|error| error.caused_by.expect("a cause").reason);
+            assert_eq!(reason.as_deref(), expected, "{change}");
+        };
+        check(json!({"_index": "j", "_id": 3, "_version": null, "_routing": "r"}), None);
+        check(json!({"_index": null}), Some("_index cannot be null"));
+        check(
+            json!({"_routing": 3}),
+            Some("_routing [3] is wrong type, expected assignable to [java.lang.String]"),
+        );
+        check(
+            json!({"_version": "foo"}),
+            Some("_version [foo] is wrong type, expected assignable to [java.lang.Number]"),
+        );
+        check(json!({"_now": 6}), Some("_now cannot be updated"));
     }
 }

@@ -31,6 +31,7 @@ impl Node {
         let mut steps: Vec<Step<'r>> = request.operations.iter().map(Step::of).collect();
         let mut arena = Vec::new();
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
+        steps.iter_mut().for_each(Step::note_end);
         let mut targets = self.find_targets(&mut steps);
         self.place_series(&mut steps, &mut targets, &arena);
         let ids = self.generate_ids(&mut steps);

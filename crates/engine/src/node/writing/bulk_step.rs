@@ -74,11 +74,13 @@ pub(in crate::node) struct Step<'r> {
     /// Position among the bulk's targets; [`NO_TARGET`] if it has no destination.
     pub(in crate::node) target: u32,
     pub(in crate::node) outcome: Option<Result<WriteOutcome>>,
+    /// The pipelines dropped the document, or failed.
+    pub(in crate::node) ended_in_pipelines: bool,
     /// The pipelines that ran on the document, if the response names them.
     pub(in crate::node) pipelines: Option<Vec<String>>,
 }
 
-/// Stands for the id of a document that failed or was dropped before it got one. Source:
+/// Stands for the id of a document that pipelines dropped, or on which they failed, before it got one. Source:
 /// `TransportAbstractBulkAction`.
 const NO_ID: &str = "auto-generated";
 
@@ -94,8 +96,14 @@ impl<'r> Step<'r> {
             series_id: None,
             target: NO_TARGET,
             outcome: None,
+            ended_in_pipelines: false,
             pipelines: operation.lists_pipelines.then(Vec::new),
         }
+    }
+
+    /// Notes whether the operation has ended. Called after the pipelines.
+    pub(in crate::node) fn note_end(&mut self) {
+        self.ended_in_pipelines = self.outcome.is_some();
     }
 
     /// Notes the pipelines that run on the document, if the response names them.
@@ -320,13 +328,14 @@ pub(in crate::node) fn into_items<'r>(
 }
 
 fn into_item<'r>(step: Step<'r>, index: usize, ids: &GeneratedIds) -> BulkItem<'r> {
+    let no_id = if step.ended_in_pipelines { NO_ID } else { "" };
     let id = match (step.generated, step.changed) {
         _ if step.series_id.is_some() => {
             ItemId::Given(Cow::Owned(step.series_id.unwrap_or_default().into_string()))
         }
         (Some(number), _) => ItemId::Generated(ids.bytes(number)),
-        (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_else(|| NO_ID.to_owned()))),
-        (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(NO_ID))),
+        (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_else(|| no_id.to_owned()))),
+        (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(no_id))),
     };
     let mut outcome = step.outcome.unwrap_or_else(|| {
         Err(RequestError::internal("illegal_state_exception", "the operation was not carried out"))

@@ -96,7 +96,7 @@ fn unanswered<'r>(operations: &'r [BulkOperation<'r>], error: &RequestError) -> 
     let items = operations.iter().enumerate().map(|(number, operation)| BulkItem {
         kind: operation.kind,
         index: number,
-        id: ItemId::Given(Cow::Borrowed(operation.id.as_deref().unwrap_or("auto-generated"))),
+        id: ItemId::Given(Cow::Borrowed(operation.id.as_deref().unwrap_or(""))),
         outcome: Err(error.clone()),
     });
     BulkResponse {

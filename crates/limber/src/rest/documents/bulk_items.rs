@@ -127,7 +127,11 @@ fn render_item<'r>(
     push_json_string(out, index);
     out.extend_from_slice(b",\"_id\":");
     let id = out.len() + 1;
-    push_json_string(out, &item.id);
+    match item.id.is_empty() {
+        // The operation failed before it got an id.
+        true => out.extend_from_slice(b"null"),
+        false => push_json_string(out, &item.id),
+    }
     match &item.outcome {
         Ok(outcome) => {
             let seq_no = push_outcome(out, outcome);
