@@ -374,8 +374,8 @@ mod tests {
             format!("{{\"index\":{{\"dynamic_templates\":{members}}}}}\n{{}}\n"),
             // They are refused only after they have been read.
             format!("{{\"delete\":{{\"_id\":\"1\",\"dynamic_templates\":{members}}}}}\n"),
-            format!("{{\"update\":{{\"_id\":\"1\",\"_source\":{list}}}}}\n{{}}\n"),
-            format!("{{\"update\":{{\"_id\":\"1\"}}}}\n{{\"_source\":{list}}}\n"),
+            format!("{{\"update\":{{\"_id\":\"1\",\"_source\":{list}}}}}\n{{\"doc\":{{}}}}\n"),
+            format!("{{\"update\":{{\"_id\":\"1\"}}}}\n{{\"doc\":{{}},\"_source\":{list}}}\n"),
         ];
         for body in &bodies {
             let defaults = Defaults { index: Some("d"), ..Defaults::default() };

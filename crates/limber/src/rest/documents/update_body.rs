@@ -7,7 +7,7 @@ use std::fmt;
 use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
 use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::http::request::json_error;
@@ -42,13 +42,25 @@ pub(super) struct Members {
 /// # Errors
 /// It is no object, or has a member that is unknown or of the wrong type.
 pub(super) fn check(body: &[u8]) -> Result<Members> {
-    let is_object = body.trim_ascii_start().first() == Some(&b'{');
-    if !is_object {
-        let value = serde_json::from_slice(body).map_err(|error| json_error(&error))?;
-        return Err(PARSER.expected_object(&value));
+    let token = token_of(body.trim_ascii_start());
+    if token != "START_OBJECT" {
+        serde_json::from_slice::<IgnoredAny>(body).map_err(|error| json_error(&error))?;
+        return Err(PARSER.refused(&format!("Expected START_OBJECT but was: {token}")));
     }
     let mut members: Members = serde_json::from_slice(body).map_err(|error| json_error(&error))?;
     members.refusal.take().map_or(Ok(members), Err)
+}
+
+/// Returns the name of the token that begins a value.
+fn token_of(value: &[u8]) -> &'static str {
+    match value.first() {
+        Some(b'{') => "START_OBJECT",
+        Some(b'[') => "START_ARRAY",
+        Some(b'"') => "VALUE_STRING",
+        Some(b't' | b'f') => "VALUE_BOOLEAN",
+        Some(b'n') => "VALUE_NULL",
+        _ => "VALUE_NUMBER",
+    }
 }
 
 impl Members {
@@ -68,15 +80,7 @@ impl Members {
     }
 
     fn note(&mut self, name: &str, value: &str) -> Result<()> {
-        let token = match value.as_bytes().first() {
-            Some(b'{') => "START_OBJECT",
-            Some(b'[') => "START_ARRAY",
-            Some(b'"') => "VALUE_STRING",
-            Some(b't' | b'f') => "VALUE_BOOLEAN",
-            Some(b'n') => "VALUE_NULL",
-            _ => "VALUE_NUMBER",
-        };
-        match (name, token) {
+        match (name, token_of(value.as_bytes())) {
             ("doc", "START_OBJECT") => self.has_doc = true,
             ("upsert", "START_OBJECT") => self.has_upsert = true,
             ("doc" | "upsert", token) => return Err(PARSER.unsupported_token(name, token)),
