@@ -52,7 +52,7 @@ fn an_answer_is_fetched_when_it_is_there() {
 
     for (path, status) in [
         ("/absent/_async_search", 404),
-        ("/i/_async_search?keep_alive=1s", 400),
+        ("/i/_async_search?keep_alive=999ms", 400),
         ("/i/_async_search?scroll=1m", 400),
     ] {
         assert_eq!(client.send("POST", path, "{}").status, status, "{path}");
