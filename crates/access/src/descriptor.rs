@@ -373,8 +373,11 @@ pub(crate) fn check_metadata(metadata: &Map<String, Value>) -> Result<()> {
     }
 }
 
-/// Refuses metadata that is larger than a user or an API key may have.
-pub(crate) fn check_metadata_size(metadata: &Map<String, Value>) -> Result<()> {
+/// Refuses metadata that is larger than a user, an API key or a privilege may have.
+///
+/// # Errors
+/// It is larger.
+pub fn check_metadata_size(metadata: &Map<String, Value>) -> Result<()> {
     let bytes = serde_json::to_string(metadata).map_or(0, |text| text.len());
     match bytes <= JSON_BYTES_MAX {
         true => Ok(()),

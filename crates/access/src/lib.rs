@@ -42,7 +42,7 @@ pub use api_key::{ApiKey, ApiKeyDraft};
 pub use author::Author;
 pub use builtin::{RESERVED_ROLES, RESERVED_USERS, reserved_role, reserved_user};
 pub use cluster::{CLUSTER_PRIVILEGES, is_cluster_action};
-pub use descriptor::{FieldRule, IndexEntry, RoleDescriptor};
+pub use descriptor::{FieldRule, IndexEntry, RoleDescriptor, check_metadata_size};
 pub use identity::{AuthenticationType, Identity, Realm};
 pub use index::INDEX_PRIVILEGES;
 pub use pattern::NamePattern;

@@ -3,12 +3,15 @@
 
 use limber_access::{CLUSTER_PRIVILEGES, INDEX_PRIVILEGES};
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, claim_tree};
 use serde_json::{Map, Value, json};
 
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::rest::App;
+
+/// Maximum number of actions of a privilege.
+const ACTIONS_MAX: usize = 1_000;
 
 pub(super) fn builtin(_: &App, _: &Request) -> Result<Response> {
     let cluster: Vec<&str> = CLUSTER_PRIVILEGES.iter().map(|privilege| privilege.name).collect();
@@ -22,11 +25,11 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     let is_in = |list: &[String], name: &String| list.is_empty() || list.contains(name);
     let mut shown = Map::new();
     for (application, privileges) in store.privileges.iter().filter(|(name, _)| is_in(&applications, name)) {
-        let found: Map<String, Value> = privileges
-            .iter()
-            .filter(|(name, _)| is_in(&names, name))
-            .map(|(name, body)| (name.clone(), body.clone()))
-            .collect();
+        let mut found = Map::new();
+        for (name, body) in privileges.iter().filter(|(name, _)| is_in(&names, name)) {
+            claim_tree(body)?;
+            found.insert(name.clone(), body.clone());
+        }
         if !found.is_empty() {
             shown.insert(application.clone(), found.into());
         }
@@ -40,6 +43,7 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
     let mut given = Vec::new();
     for (application, privileges) in body.as_object().into_iter().flatten() {
         for (name, privilege) in privileges.as_object().into_iter().flatten() {
+            claim_tree(privilege)?;
             given.push((application.clone(), name.clone(), checked(application, name, privilege)?));
         }
     }
@@ -76,7 +80,17 @@ fn checked(application: &str, name: &str, privilege: &Value) -> Result<Value> {
     let actions = actions.filter(|actions| actions.iter().all(Value::is_string));
     let actions = actions
         .ok_or_else(|| RequestError::validation(["Application privileges must have at least one action"]))?;
-    let metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    if actions.len() > ACTIONS_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "privilege [{name}] of [{application}] has more than the maximum of [{ACTIONS_MAX}] actions"
+        )));
+    }
+    let metadata = match object.get("metadata") {
+        None => Map::new(),
+        Some(Value::Object(metadata)) => metadata.clone(),
+        Some(_) => return Err(bad("[metadata] must be an object")),
+    };
+    limber_access::check_metadata_size(&metadata)?;
     Ok(json!({"application": application, "name": name, "actions": actions, "metadata": metadata}))
 }
 
