@@ -127,8 +127,8 @@ impl Given {
     }
 }
 
-/// Reads the names of indices or aliases into `names`. The member `one` has a list in a text, and `many` has an
-/// array; only one of them may be given.
+/// Reads the names of indices or aliases into `names`. The member `one` has a list in a text, and `many` has
+/// an array; only one of them may be given.
 fn put_names(
     parser: ObjectParser<'_>,
     member: &str,

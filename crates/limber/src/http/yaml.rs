@@ -1,4 +1,5 @@
-//! YAML as Elasticsearch prints it: every string in double quotes, names of members plain where YAML allows it.
+//! YAML as Elasticsearch prints it: every string in double quotes, names of members plain where YAML allows
+//! it.
 //!
 //! Source: Jackson's `YAMLGenerator` and `StringQuotingChecker`, SnakeYAML's `Emitter`.
 
@@ -41,8 +42,8 @@ impl<W: Write> Document<'_, W> {
         write!(self.out, "{:depth$}", "")
     }
 
-    /// Writes members from the current position on, which is at the column `depth`. Later members get lines of
-    /// their own.
+    /// Writes members from the current position on, which is at the column `depth`. Later members get lines
+    /// of their own.
     fn members(&mut self, members: &Map<String, Value>, depth: usize) -> Result<()> {
         for (number, (name, value)) in members.iter().enumerate() {
             if number > 0 {
@@ -146,8 +147,8 @@ fn is_printable(one: char) -> bool {
     !one.is_control() && !matches!(one, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
-/// Returns `text` in double quotes. Lines that start at `column` are broken after `width`, and continue at the
-/// column `depth`.
+/// Returns `text` in double quotes. Lines that start at `column` are broken after `width`, and continue at
+/// the column `depth`.
 fn quoted(text: &str, depth: usize, mut column: usize, width: usize) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -80,8 +80,8 @@ pub(in crate::node) struct Step<'r> {
     pub(in crate::node) pipelines: Option<Vec<String>>,
 }
 
-/// Stands for the id of a document that pipelines dropped, or on which they failed, before it got one. Source:
-/// `TransportAbstractBulkAction`.
+/// Stands for the id of a document that pipelines dropped, or on which they failed, before it got one.
+/// Source: `TransportAbstractBulkAction`.
 const NO_ID: &str = "auto-generated";
 
 pub(in crate::node) const NO_TARGET: u32 = u32::MAX;

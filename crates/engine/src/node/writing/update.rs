@@ -406,8 +406,8 @@ fn scripted(
     }
 }
 
-/// Refuses changes that a script may not make to `ctx`. Elasticsearch's `CtxMap` refuses them while the script
-/// runs; here they are refused after it.
+/// Refuses changes that a script may not make to `ctx`. Elasticsearch's `CtxMap` refuses them while the
+/// script runs; here they are refused after it.
 fn check_context(before: &Value, after: &Value) -> Result<()> {
     let refused = |reason: String| {
         let cause = RequestError::illegal_argument(reason);
@@ -471,7 +471,8 @@ pub(in crate::node) fn merge(
     Ok(changed)
 }
 
-/// Returns the outcome of an update that wrote nothing. The source of a document that does not exist is empty.
+/// Returns the outcome of an update that wrote nothing. The source of a document that does not exist is
+/// empty.
 fn noop(found: Option<FoundDocument>, wants_source: bool) -> WriteOutcome {
     let identity = found.as_ref().map(|found| found.identity).unwrap_or_default();
     let source = match found {

@@ -19,8 +19,8 @@ const COLUMNS: &[Column] = &[
     text("is_write_index", "w,isWriteIndex", "write index"),
 ];
 
-/// Whether a list of names, patterns and exclusions (`-name`) selects an alias. An empty list selects all. The
-/// last part that matches decides.
+/// Whether a list of names, patterns and exclusions (`-name`) selects an alias. An empty list selects all.
+/// The last part that matches decides.
 fn selects(names: &[String], alias: &str) -> bool {
     let matches = |pattern: &str| pattern == "_all" || wildcard::matches(pattern, alias);
     let decides = |name: &String| match name.strip_prefix('-') {
