@@ -411,7 +411,9 @@ fn not_an_alias(name: &str) -> RequestError {
     let reason = format!(
         "no such index [{name}] and [require_alias] request flag is [true] and [{name}] is not an alias"
     );
-    RequestError::not_found("index_not_found_exception", reason).with("index_uuid", "_na_").with("index", name)
+    RequestError::not_found("index_not_found_exception", reason)
+        .with("index_uuid", "_na_")
+        .with("index", name)
 }
 
 fn open(index: &Arc<IndexMetadata>) -> Result<Arc<IndexMetadata>> {

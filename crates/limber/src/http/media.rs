@@ -41,16 +41,13 @@ fn parse(text: &str) -> Option<MediaType> {
     let mut compatible_with = None;
     for parameter in parts {
         let (name, value) = parameter.split_once('=')?;
-        match name.trim().to_ascii_lowercase().as_str() {
-            "compatible-with" => {
-                let version: u32 = value.trim().trim_matches('"').parse().ok()?;
-                if !(7..=9).contains(&version) {
-                    return None;
-                }
-                compatible_with = Some(version);
+        // As in Elasticsearch, other parameters mean nothing.
+        if name.trim().eq_ignore_ascii_case("compatible-with") {
+            let version: u32 = value.trim().trim_matches('"').parse().ok()?;
+            if !(7..=9).contains(&version) {
+                return None;
             }
-            // As in Elasticsearch, other parameters mean nothing.
-            _ => {}
+            compatible_with = Some(version);
         }
     }
     let format = match essence.as_str() {

@@ -23,8 +23,8 @@ mod templates;
 mod time_series;
 mod tree;
 
-pub use count::field_count;
 pub(crate) use additions::check_additions;
+pub use count::field_count;
 pub(crate) use merge::merge;
 pub(crate) use parse::{
     depth_exceeded, dynamic, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded,

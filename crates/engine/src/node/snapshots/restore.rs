@@ -194,7 +194,8 @@ impl Node {
             let why = format!("index [{}] has [{}] shards", body.name, body.number_of_shards);
             return Err(restore_error(&repository.name, snapshot, why));
         }
-        let mapping = Mapping::restore(&body.mappings, &typed.mapping_settings(&settings, &self.analysis())?)?;
+        let mapping =
+            Mapping::restore(&body.mappings, &typed.mapping_settings(&settings, &self.analysis())?)?;
         let mut aliases = BTreeMap::new();
         if request.include_aliases {
             for (name, alias) in &body.aliases {

@@ -88,7 +88,7 @@ impl Given {
             (None, Some(id)) => stored(app, id)?,
             _ => return Err(RequestError::validation(["template is missing"])),
         };
-        Ok(Template::parse(&source, self.escape)?.render(&self.parameters)?)
+        Template::parse(&source, self.escape)?.render(&self.parameters)
     }
 
     /// Renders the template and returns the search.
