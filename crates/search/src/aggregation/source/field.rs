@@ -271,7 +271,6 @@ impl Source {
                 (Some(ScriptSource { script: Arc::new(script), field, gives }), None)
             }
         };
-        // What a script makes of a field's values is shown like these.
         let shown_as = field.as_ref().or(script.as_ref().and_then(|source| source.field.as_ref()));
         let format = match shown_as {
             None if accepts == Accepts::Dates => Format::date(options)?,

@@ -470,14 +470,11 @@ impl Translation<'_> {
         let mut fuzzy = self.options.fuzzy.clone();
         fuzzy["value"] = word.into();
         if let Some(edits) = edits {
-            let number: f32 = edits
-                .parse()
-                .map_err(|_| RequestError::illegal_argument(format!("fuzziness cannot be [{edits}].")))?;
+            let wrong = |reason: String| RequestError::illegal_argument(reason);
+            let number: f32 = edits.parse().map_err(|_| wrong(format!("fuzziness cannot be [{edits}].")))?;
             if number.fract() != 0.0 {
-                return Err(RequestError::illegal_argument(format!(
-                    "fuzziness needs to be one of 0.0, 1.0 or 2.0 but was {edits}"
-                ))
-                .into());
+                let reason = format!("fuzziness needs to be one of 0.0, 1.0 or 2.0 but was {edits}");
+                return Err(wrong(reason).into());
             }
             fuzzy["fuzziness"] = edits.into();
         }

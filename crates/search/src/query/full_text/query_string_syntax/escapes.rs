@@ -25,7 +25,7 @@ fn unicode(digits: &str) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
-/// Checks that every `\u` is followed by four hexadecimal digits. Source: `QueryParserBase#discardEscapeChar`.
+/// Checks that four hexadecimal digits follow every `\u`, as `QueryParserBase#discardEscapeChar` does.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
