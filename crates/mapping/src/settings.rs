@@ -11,8 +11,8 @@ use crate::similarity::Similarities;
 pub struct Limits {
     /// `index.mapping.total_fields.limit`: leaf fields, multi-fields and objects together.
     pub total_fields: usize,
-    /// `index.mapping.total_fields.ignore_dynamic_beyond_limit`: fields of documents beyond that limit are left
-    /// out of the mapping and listed in `_ignored`.
+    /// `index.mapping.total_fields.ignore_dynamic_beyond_limit`: fields of documents beyond that limit are
+    /// left out of the mapping and listed in `_ignored`.
     pub ignores_beyond: bool,
     /// `index.mapping.depth.limit`: nesting levels of objects; the root is the first.
     pub depth: usize,

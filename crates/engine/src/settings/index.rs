@@ -217,10 +217,7 @@ impl IndexSettings {
             best_compression: read
                 .text("index.codec")
                 .is_some_and(|codec| codec.ends_with("best_compression")),
-            durability: match read.text("index.translog.durability").map(str::to_ascii_lowercase).as_deref() {
-                Some("async") => Durability::Async,
-                _ => Durability::Request,
-            },
+            durability: read.durability(),
             sync_interval_ms: read.time_ms("index.translog.sync_interval", 5000)?.max(100) as u64,
             flush_threshold_age_ms: read.time_ms("index.translog.flush_threshold_age", 60_000)?.max(1) as u64,
             flush_threshold_bytes: read.bytes("index.translog.flush_threshold_size", 10 << 30)?.max(128)
@@ -251,14 +248,7 @@ impl IndexSettings {
             coerce: read.boolean("index.mapping.coerce", true)?,
             coerce_shapes: read.boolean("index.mapping.coerce", false)?,
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
-            source_mode: match read.boolean("index.derived_source.enabled", false)? {
-                true => SourceMode::Synthetic,
-                false => match read.text("index.mapping.source.mode") {
-                    Some(text) => SourceMode::parse(text)?,
-                    None if mode::mode(flat).has_series() => SourceMode::Synthetic,
-                    None => SourceMode::default(),
-                },
-            },
+            source_mode: read.source_mode()?,
             ignore_above: match read.text("index.mapping.ignore_above") {
                 Some(_) => u32::try_from(read.integer("index.mapping.ignore_above", 0)?).ok(),
                 None => None,

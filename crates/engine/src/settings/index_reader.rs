@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use limber_mapping::{Keep, RequestError};
+use limber_mapping::{Keep, RequestError, SourceMode};
 use serde_json::Value;
 
 use crate::api::Result;
 use crate::notation::value;
 use crate::settings::flat::FlatSettings;
-use crate::settings::index::{Blocks, LifecycleSettings, MergeSettings};
+use crate::settings::index::{Blocks, Durability, LifecycleSettings, MergeSettings};
+use crate::settings::mode;
 use crate::settings::slow_log::{LEVELS, SlowLog, Thresholds};
 
 /// Returns the default of `routing_num_shards`, which leaves room for up to ten doublings.
@@ -47,6 +48,24 @@ impl Reader<'_> {
 
     pub(super) fn bytes(&self, key: &str, default: i64) -> Result<i64> {
         self.text(key).map_or(Ok(default), |text| value::parse_bytes(key, text))
+    }
+
+    pub(super) fn durability(&self) -> Durability {
+        match self.text("index.translog.durability").map(str::to_ascii_lowercase).as_deref() {
+            Some("async") => Durability::Async,
+            _ => Durability::Request,
+        }
+    }
+
+    pub(super) fn source_mode(&self) -> Result<SourceMode> {
+        if self.boolean("index.derived_source.enabled", false)? {
+            return Ok(SourceMode::Synthetic);
+        }
+        match self.text("index.mapping.source.mode") {
+            Some(text) => SourceMode::parse(text),
+            None if mode::mode(self.0).has_series() => Ok(SourceMode::Synthetic),
+            None => Ok(SourceMode::default()),
+        }
     }
 
     /// Reads `{prefix}.warn` and so on.

@@ -43,7 +43,8 @@ fn trees_of_very_many_values_are_refused_before_they_grow() {
 fn other_formats() {
     let mut victim = Victim::start();
     let mut check = |content_type: &str, body: &[u8]| {
-        let answer = victim.send_with("POST", "/_search", &[("content-type", content_type)], body);
+        let headers = [("content-type", content_type), ("accept", "application/json")];
+        let answer = victim.send_with("POST", "/_search", &headers, body);
         check_refusal(&answer, &[400], content_type);
     };
     for opened in ["[", "{", "- ", "? "] {
@@ -86,7 +87,8 @@ fn yaml_is_charged_for_what_it_stands_for() {
     let mut victim = Victim::with_documents(1);
     let (list, aliases) = (vec!["1"; 100_000].join(","), vec!["*a"; 95].join(","));
     let body = format!("a: &a [{list}]\nb: [{aliases}]\n");
-    let answer = victim.send_with("POST", "/_search", &[("content-type", "application/yaml")], body);
+    let headers = [("content-type", "application/yaml"), ("accept", "application/json")];
+    let answer = victim.send_with("POST", "/_search", &headers, body);
     check_refusal(&answer, &[400, 429], "aliases");
     let deep = super::nested("[", &vec!["1"; 1_500_000].join(","), "]", 110);
     victim.ok("PUT", "/deep", r#"{"mappings":{"enabled":false}}"#);

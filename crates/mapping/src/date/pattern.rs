@@ -172,19 +172,13 @@ impl Compiler<'_> {
             5 => Err(format!("narrow text of pattern letter {letter} is not supported by Limber yet")),
             _ => Err(format!("Too many pattern letters: {letter}")),
         };
+        if java && let Some(item) = local_week(letter, count) {
+            return item;
+        }
         Ok(match letter {
-            // In a user's pattern these weeks depend on the locale instead of ISO 8601.
+            // In a user's pattern this week depends on the locale instead of ISO 8601.
             'Y' if java => year(Unit::LocalWeekYear),
-            'w' if java => match count {
-                1 => number(Unit::LocalWeek, 1, 2, Sign::None),
-                2 => number(Unit::LocalWeek, 2, 2, Sign::None),
-                _ => return too_many(),
-            },
             'e' | 'c' if java && count >= 3 => named(Unit::WeekDay)?,
-            'c' if java && count == 2 => return Err("Invalid pattern \"cc\"".to_owned()),
-            'e' | 'c' if java => number(Unit::LocalWeekDay, count, count, Sign::None),
-            'W' if java && count == 1 => number(Unit::WeekOfMonth, 1, 2, Sign::None),
-            'F' if java && count == 1 => number(Unit::AlignedWeek, 1, 19, Sign::Negative),
             'u' => year(Unit::Year),
             'y' => year(if java { Unit::YearOfEra } else { Unit::Year }),
             'Y' => year(Unit::WeekYear),
@@ -219,12 +213,24 @@ impl Compiler<'_> {
             'O' if count == 1 => Item::LocalOffset { full: false },
             'X' | 'x' | 'Z' | 'O' => Item::Offset(offset(letter, count)?),
             'a' | 'G' | 'S' | 'n' | 'N' | 'A' | 'v' | 'z' | 'W' | 'F' => return too_many(),
-            'g' | 'B' | 'p' => {
-                return Err(format!("pattern letter {letter} is not supported by Limber yet"));
-            }
+            'g' | 'B' | 'p' => return Err(format!("pattern letter {letter} is not supported by Limber yet")),
             _ => return Err(format!("Unknown pattern letter: {letter}")),
         })
     }
+}
+
+/// Returns the item of a letter of a user's pattern for weeks and their days that depend on the locale;
+/// `None` if it is another letter.
+fn local_week(letter: char, count: usize) -> Option<Result<Item, String>> {
+    Some(match (letter, count) {
+        ('w', 1 | 2) => Ok(number(Unit::LocalWeek, count, 2, Sign::None)),
+        ('w', _) => Err(format!("Too many pattern letters: {letter}")),
+        ('c', 2) => Err("Invalid pattern \"cc\"".to_owned()),
+        ('e' | 'c', 1 | 2) => Ok(number(Unit::LocalWeekDay, count, count, Sign::None)),
+        ('W', 1) => Ok(number(Unit::WeekOfMonth, 1, 2, Sign::None)),
+        ('F', 1) => Ok(number(Unit::AlignedWeek, 1, 19, Sign::Negative)),
+        _ => return None,
+    })
 }
 
 fn number(unit: Unit, min: usize, max: usize, sign: Sign) -> Item {

@@ -89,10 +89,7 @@ pub(crate) fn build(
         flattened: None,
         splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap,
-        ignore_above: match leaf.params.get("ignore_above").and_then(Value::as_u64) {
-            Some(count) => Some(count as u32),
-            None => settings.ignore_above.filter(|_| leaf.kind.param("ignore_above").is_some()),
-        },
+        ignore_above: ignore_above(leaf, settings),
         null_value: leaf.params.get("null_value").cloned(),
         coerce: explicit("coerce", if is_shape { settings.coerce_shapes } else { settings.coerce }),
         ignore_malformed: explicit("ignore_malformed", settings.ignore_malformed),
@@ -107,6 +104,14 @@ pub(crate) fn build(
     };
     leaf.kind.finish(leaf, &mut field);
     Ok(field)
+}
+
+/// Returns the parameter, or what the index sets for all types that have it.
+fn ignore_above(leaf: &Leaf, settings: &MappingSettings) -> Option<u32> {
+    match leaf.params.get("ignore_above").and_then(Value::as_u64) {
+        Some(count) => Some(count as u32),
+        None => settings.ignore_above.filter(|_| leaf.kind.param("ignore_above").is_some()),
+    }
 }
 
 /// Returns a field of the named type with default parameters, outside of any mapping. `None` if the type does

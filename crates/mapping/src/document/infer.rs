@@ -169,8 +169,8 @@ impl<'a> Inference<'a> {
         self.found.extend(around);
     }
 
-    /// Adds the declarations of the objects without objects that enclose the new fields, before those, because
-    /// a name with dots would declare objects in them.
+    /// Adds the declarations of the objects without objects that enclose the new fields. They come before
+    /// those fields, because a name with dots would declare objects in them.
     fn name_flat(&mut self) {
         let objects = self.mapping.tree().objects.iter();
         let flat: Vec<&str> = objects

@@ -150,8 +150,8 @@ impl<S: FieldSink> Walk<'_, S> {
         }
     }
 
-    /// Whether there is no room in the mapping for a member and the index leaves such members out. It is listed
-    /// in `_ignored` under `path` then. `places`: the offsets of its key and of its value.
+    /// Whether there is no room in the mapping for a member and the index leaves such members out. It is then
+    /// listed in `_ignored` under `path`. `places`: the offsets of its key and of its value.
     fn is_left_out(
         &mut self,
         node: &ObjectNode,

@@ -110,17 +110,8 @@ fn check_kind(name: &str, value: &Value) -> Result<()> {
     };
     match is_taken {
         true => Ok(()),
-        false => {
-            let reason = format!("[analyze_request] {name} doesn't support values of type: {}", token(value));
-            Err(RequestError::bad_request("x_content_parse_exception", reason))
-        }
+        false => Err(PARSER.unsupported(name, value)),
     }
-}
-
-/// Returns the error for a member of the right type that cannot be read.
-fn unreadable(name: &str, cause: RequestError) -> RequestError {
-    let reason = format!("[analyze_request] failed to parse field [{name}]");
-    RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
 }
 
 /// Reads a boolean, which may be a string.
@@ -132,7 +123,7 @@ fn flag(name: &str, value: &Value) -> Result<bool> {
         other => {
             let text = other.as_str().unwrap_or_default();
             let reason = format!("Failed to parse value [{text}] as only [true] or [false] are allowed.");
-            Err(unreadable(name, RequestError::illegal_argument(reason)))
+            Err(PARSER.failed(name, RequestError::illegal_argument(reason)))
         }
     }
 }
@@ -439,7 +430,7 @@ fn strings_of(name: &str, value: &Value) -> Result<Vec<String>> {
         Value::Number(_) | Value::Bool(_) => Ok(item.to_string()),
         other => {
             let reason = format!("Expected text but found {}", token(other));
-            Err(unreadable(name, RequestError::illegal_argument(reason)))
+            Err(PARSER.failed(name, RequestError::illegal_argument(reason)))
         }
     };
     items.iter().map(text).collect()
