@@ -5,8 +5,7 @@
 //! [`pools`] runs the handlers on bounded threads, [`queue`] decides whose turn it is, [`back_pressure`]
 //! decides which search is cancelled when memory is short, [`request`] and [`response`] are what handlers
 //! see, [`status`] maps outcomes to status codes, [`render`] with [`media`], [`filter_path`], [`json`]
-//! and [`yaml`] produces the bytes of the response; [`unique_keys`] reads bodies in JSON, [`checked_tree`]
-//! those in YAML and CBOR.
+//! and [`yaml`] produces the bytes of the response; [`checked_tree`] reads bodies in YAML and CBOR.
 
 pub mod back_pressure;
 mod checked_tree;
@@ -26,6 +25,5 @@ pub mod response;
 pub mod slow;
 pub mod socket;
 pub mod status;
-mod unique_keys;
 pub mod watched;
 mod yaml;

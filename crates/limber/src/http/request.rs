@@ -1,15 +1,13 @@
 //! A request as handlers see it: method, decoded path, query parameters with typed access, body.
 
 use bytes::Bytes;
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, duplicate_key, parse_unique};
 use limber_text::time_value::TimeValue;
 use limber_work as work;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-use super::unique_keys;
 
 use super::media;
 
@@ -214,8 +212,7 @@ fn check_escapes(text: &str) -> Result<(), RequestError> {
 /// type.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     let bytes = without_mark(bytes);
-    unique_keys::from_slice(bytes)
-        .map_err(|error| unique_keys::duplicate(bytes, &error).unwrap_or_else(|| json_error(&error)))
+    parse_unique(bytes).map_err(|error| duplicate_key(bytes, &error).unwrap_or_else(|| json_error(&error)))
 }
 
 /// Returns the error about malformed JSON, with Elasticsearch's type.

@@ -78,8 +78,11 @@ impl Node {
         all.filter(|(id, _)| is_wanted(id)).map(|(id, body)| (id.clone(), body.clone())).collect()
     }
 
-    /// Carries out `DELETE _search/pipeline/{id}` for a name or pattern. If none matches, nothing is deleted,
-    /// as in OpenSearch.
+    /// Carries out `DELETE _search/pipeline/{id}` for a name or pattern. As in OpenSearch, nothing is missing
+    /// before the first one is stored.
+    ///
+    /// # Errors
+    /// None matches, unless the pattern is `*`.
     pub fn delete_search_pipeline(&self, pattern: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let state = self.state.load_full();
@@ -91,7 +94,11 @@ impl Node {
                 self.search_pipeline_stats.retain(|id| left.contains_key(id));
                 self.change_state(|state| state.search_pipelines = Value::Object(left))
             }
-            false => Ok(()),
+            false if pattern == "*" || left.is_empty() => Ok(()),
+            false => {
+                let reason = format!("pipeline [{pattern}] is missing");
+                Err(RequestError::not_found("resource_not_found_exception", reason))
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
-use limber_mapping::{ErrorClass, ObjectParser, RequestError, tree_bytes};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError, duplicate_key, parse_unique, tree_bytes};
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
 use limber_text::likeness;
@@ -37,11 +37,13 @@ struct UpdateBody {
 impl UpdateBody {
     fn parse(body: &[u8]) -> Result<UpdateBody> {
         const PARSER: ObjectParser<'_> = ObjectParser::new("UpdateRequest");
-        let members =
-            match serde_json::from_slice(body).map_err(|error| PARSER.refused(&error.to_string()))? {
-                Value::Object(members) => members,
-                other => return Err(PARSER.expected_object(&other)),
-            };
+        let unreadable = |error: serde_json::Error| {
+            duplicate_key(body, &error).unwrap_or_else(|| PARSER.refused(&error.to_string()))
+        };
+        let members = match parse_unique(body).map_err(unreadable)? {
+            Value::Object(members) => members,
+            other => return Err(PARSER.expected_object(&other)),
+        };
         let mut parsed = UpdateBody {
             doc: None,
             upsert: None,

@@ -37,11 +37,6 @@ fn get(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
-    let id = request.path("id");
-    if id != "*" && app.node.get_search_pipelines(id).is_empty() {
-        let reason = format!("pipeline [{id}] is missing");
-        return Err(RequestError::not_found("resource_not_found_exception", reason));
-    }
-    app.node.delete_search_pipeline(id)?;
+    app.node.delete_search_pipeline(request.path("id"))?;
     Ok(Response::acknowledged())
 }

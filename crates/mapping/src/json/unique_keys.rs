@@ -3,11 +3,12 @@
 //! `serde_json` alone would keep the last of them, and so silently lose a clause of a query. Elasticsearch
 //! refuses such bodies as well. A key is looked up once, as for any tree, so this costs no second pass.
 
-use limber_mapping::RequestError;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
+
+use crate::error::RequestError;
 
 /// The beginning of the error about a key that is there twice.
 const DUPLICATE: &str = "Duplicate field '";
@@ -17,7 +18,7 @@ const DUPLICATE: &str = "Duplicate field '";
 /// # Errors
 /// The text is not one JSON value, or an object in it has a key twice; then the message begins with
 /// [`DUPLICATE`], and the place is that of the end of the second key.
-pub fn from_slice(bytes: &[u8]) -> serde_json::Result<Value> {
+pub fn parse_unique(bytes: &[u8]) -> serde_json::Result<Value> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = Tree.deserialize(&mut json)?;
     json.end()?;
@@ -25,7 +26,7 @@ pub fn from_slice(bytes: &[u8]) -> serde_json::Result<Value> {
 }
 
 /// Returns Elasticsearch's error about a key that is there twice, if that is what is wrong with `bytes`.
-pub fn duplicate(bytes: &[u8], error: &serde_json::Error) -> Option<RequestError> {
+pub fn duplicate_key(bytes: &[u8], error: &serde_json::Error) -> Option<RequestError> {
     /// Bytes of the body that Elasticsearch's errors show.
     const SHOWN_BYTES: usize = 500;
     let (line, column) = (error.line(), error.column());
@@ -128,18 +129,18 @@ mod tests {
             "{\"a\":",
             "[1,]",
         ] {
-            let (ours, theirs) = (from_slice(text.as_bytes()), serde_json::from_str::<Value>(text));
+            let (ours, theirs) = (parse_unique(text.as_bytes()), serde_json::from_str::<Value>(text));
             assert_eq!(ours.map_err(|error| error.to_string()), theirs.map_err(|error| error.to_string()));
         }
         let deep = "[".repeat(200);
-        assert!(from_slice(deep.as_bytes()).expect_err("too deep").to_string().contains("recursion limit"));
+        assert!(parse_unique(deep.as_bytes()).expect_err("too deep").to_string().contains("recursion limit"));
     }
 
     /// Recorded from Elasticsearch 9.4.3.
     #[test]
     fn a_duplicate_is_reported_as_elasticsearch_does() {
         let body = b"{\"size\":1,\"size\":2}";
-        let error = duplicate(body, &from_slice(body).expect_err("a duplicate")).expect("about a key");
+        let error = duplicate_key(body, &parse_unique(body).expect_err("a duplicate")).expect("about a key");
         let place = "at [Source: (byte[])\"{\"size\":1,\"size\":2}\"; line: 1, column: 17]";
         assert_eq!(error.reason, format!("[1:17] Duplicate field 'size'\n {place}"));
         let cause = error.caused_by.expect("a cause");
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn a_key_is_there_once() {
         for (text, column) in [("{\"size\":1,\"size\":2}", 16), ("[{\"a\":{\"b\":1,\"b\":{}}}]", 16)] {
-            let error = from_slice(text.as_bytes()).expect_err("a duplicate");
+            let error = parse_unique(text.as_bytes()).expect_err("a duplicate");
             assert!(error.to_string().starts_with(DUPLICATE), "{error}");
             assert_eq!(error.column(), column);
         }
