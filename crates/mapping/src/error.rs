@@ -37,6 +37,18 @@ pub fn token(value: &Value) -> &'static str {
     }
 }
 
+/// Does the same as [`token`] for a value that is not parsed, without space before it.
+pub fn token_of_text(value: &[u8]) -> &'static str {
+    match value.first() {
+        Some(b'{') => "START_OBJECT",
+        Some(b'[') => "START_ARRAY",
+        Some(b'"') => "VALUE_STRING",
+        Some(b't' | b'f') => "VALUE_BOOLEAN",
+        Some(b'n') => "VALUE_NULL",
+        _ => "VALUE_NUMBER",
+    }
+}
+
 /// Returns the numbered list of problems in the words of Elasticsearch's `ValidationException`.
 pub fn validation_failed<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> String {
     let mut reason = "Validation Failed: ".to_owned();

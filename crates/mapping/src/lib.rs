@@ -31,7 +31,7 @@ pub use definition::defaults::with_defaults;
 pub use definition::derived::runtime_of_derived;
 pub use definition::field_build::field_of_type;
 pub use definition::{Dynamic, SourceRule, field_count};
-pub use error::{RequestError, token, validation_failed};
+pub use error::{RequestError, token, token_of_text, validation_failed};
 pub use error_class::ErrorClass;
 pub use field::completion::{
     CONTEXT_END, Completion, CompletionContext, ContextKind, Entry, GEO_PRECISION_DEFAULT,

@@ -32,6 +32,26 @@ pub const DOC_COUNT: FieldId = FieldId(7);
 pub const NAMES: [&str; 8] =
     ["_id", "_routing", "_ignored", "_field_names", "_seq_no", "_primary_term", "_version", "_doc_count"];
 
+/// Names of metadata fields that neither a definition nor a document may have at its root.
+///
+/// Source: `IndicesModule#getBuiltInMetadataMappers`.
+pub(crate) const METADATA: [&str; 14] = [
+    "_id",
+    "_index",
+    "_source",
+    "_routing",
+    "_ignored",
+    "_ignored_source",
+    "_field_names",
+    "_seq_no",
+    "_version",
+    "_nested_path",
+    "_tier",
+    "_tsid",
+    "_ts_routing_hash",
+    "_data_stream_timestamp",
+];
+
 /// Number of reserved fields, which is also the id of the first user field.
 pub const COUNT: usize = NAMES.len();
 

@@ -58,6 +58,19 @@ impl VersionType {
     }
 }
 
+/// The members that the body of an update may have.
+pub const UPDATE_MEMBERS: [&str; 9] = [
+    "script",
+    "scripted_upsert",
+    "upsert",
+    "doc",
+    "doc_as_upsert",
+    "detect_noop",
+    "_source",
+    "if_seq_no",
+    "if_primary_term",
+];
+
 /// One write, borrowed from the request's body. All optional parts default to absent.
 #[derive(Debug, Clone)]
 pub struct BulkOperation<'a> {

@@ -11,7 +11,7 @@ mod stats_request;
 pub(crate) use documents::fault_of_id;
 pub use documents::{
     BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ItemId,
-    OperationKind, RefreshPolicy, VersionType, WriteOutcome, WriteResponse, WriteResult,
+    OperationKind, RefreshPolicy, UPDATE_MEMBERS, VersionType, WriteOutcome, WriteResponse, WriteResult,
 };
 pub use health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use indices::{

@@ -9,28 +9,13 @@ use super::tree::{Node, Root};
 use super::{parse, runtime};
 use crate::RequestError;
 use crate::json::java::mapper_parsing;
+use crate::reserved;
 use crate::settings::MappingSettings;
 
-/// Names of metadata fields, which a definition cannot declare at its root.
-///
-/// Source: `IndicesModule#getBuiltInMetadataMappers`.
-const METADATA: [&str; 15] = [
-    "_id",
-    "_index",
-    "_source",
-    "_routing",
-    "_ignored",
-    "_ignored_source",
-    "_field_names",
-    "_seq_no",
-    "_version",
-    "_nested_path",
-    "_tier",
-    "_tsid",
-    "_ts_routing_hash",
-    "_data_stream_timestamp",
-    "_doc_count",
-];
+/// Whether a definition may not declare a field of this name at its root.
+fn is_metadata(name: &str) -> bool {
+    reserved::METADATA.contains(&name) || name == "_doc_count"
+}
 
 /// Checks the parts of `update` that `present` does not have.
 ///
@@ -42,7 +27,7 @@ pub(crate) fn check_additions(
     settings: &MappingSettings,
 ) -> Result<(), RequestError> {
     let properties = update.object.properties.iter();
-    for (name, node) in properties.filter(|(name, _)| METADATA.contains(&name.as_str())) {
+    for (name, node) in properties.filter(|(name, _)| is_metadata(name)) {
         if present.is_some_and(|present| present.object.properties.contains_key(name)) {
             continue;
         }

@@ -5,7 +5,7 @@
 use super::walk::{Stop, Walk};
 use super::{error, json};
 use crate::field::FieldSink;
-use crate::{RequestError, reserved};
+use crate::{RequestError, reserved, token_of_text};
 
 /// The member of a document.
 pub(super) const DOC_COUNT: &str = "_doc_count";
@@ -31,7 +31,7 @@ impl<S: FieldSink> Walk<'_, S> {
                     )),
                     Err(_) => RequestError::parsing(format!(
                         "Failed to parse object: expecting token of type [VALUE_NUMBER] but found [{}]",
-                        token_name(text)
+                        token_of_text(text.as_bytes())
                     )),
                 };
                 let preview = error::preview(text);
@@ -39,16 +39,5 @@ impl<S: FieldSink> Walk<'_, S> {
                 Err(error::field(self.bytes, at, of, &self.scratch.id, &preview, cause).into())
             }
         }
-    }
-}
-
-/// Returns Jackson's name of the token that a value begins with.
-fn token_name(text: &str) -> &'static str {
-    match text.as_bytes().first() {
-        Some(b'"') => "VALUE_STRING",
-        Some(b'{') => "START_OBJECT",
-        Some(b'[') => "START_ARRAY",
-        Some(b't' | b'f') => "VALUE_BOOLEAN",
-        _ => "VALUE_NULL",
     }
 }

@@ -68,7 +68,7 @@ impl<S: FieldSink> Walk<'_, S> {
         if node.path.is_empty() && key == DOC_COUNT {
             return self.doc_count(at, end);
         }
-        if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) && !self.is_acknowledged {
+        if node.path.is_empty() && is_metadata(&key) && !self.is_acknowledged {
             let inner = error::document(
                 self.bytes,
                 last,
@@ -383,24 +383,10 @@ impl<S: FieldSink> Walk<'_, S> {
     }
 }
 
-/// Names that a document may not use at its top level.
-const METADATA_FIELDS: [&str; 15] = [
-    "_id",
-    "_index",
-    "_source",
-    "_routing",
-    "_ignored",
-    "_ignored_source",
-    "_field_names",
-    "_seq_no",
-    "_version",
-    "_nested_path",
-    "_tier",
-    "_tsid",
-    "_ts_routing_hash",
-    "_data_stream_timestamp",
-    "_feature",
-];
+/// Whether a document may not have a member of this name at its root.
+fn is_metadata(name: &str) -> bool {
+    reserved::METADATA.contains(&name) || name == "_feature"
+}
 
 /// Whether a syntactically valid value contains any scalar except null, or any object.
 fn holds_value(value: &[u8]) -> bool {

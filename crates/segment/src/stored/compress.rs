@@ -177,7 +177,7 @@ pub(super) fn decompress(
     }
     let len = len as usize;
     if out.capacity() < len {
-        // Nothing of the old bytes is copied.
+        // The old bytes are not needed, so growing must not copy them.
         out.clear();
         out.try_reserve_exact(len).map_err(|_| corrupt())?;
     }

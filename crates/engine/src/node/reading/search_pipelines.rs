@@ -82,7 +82,7 @@ impl Node {
     /// before the first one is stored.
     ///
     /// # Errors
-    /// None matches, unless the pattern is `*`.
+    /// No pipeline matches the pattern, and the pattern is not `*`.
     pub fn delete_search_pipeline(&self, pattern: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let state = self.state.load_full();

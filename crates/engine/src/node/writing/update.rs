@@ -107,18 +107,7 @@ impl UpdateBody {
 
 /// Words the error like Elasticsearch, with its guess at what was meant.
 fn unknown_field(parser: ObjectParser<'_>, name: &str) -> RequestError {
-    const KNOWN: [&str; 9] = [
-        "script",
-        "scripted_upsert",
-        "upsert",
-        "doc",
-        "doc_as_upsert",
-        "detect_noop",
-        "_source",
-        "if_seq_no",
-        "if_primary_term",
-    ];
-    let nearest = likeness::similar(name, KNOWN.into_iter());
+    let nearest = likeness::similar(name, UPDATE_MEMBERS.into_iter());
     parser.unknown_but(name, nearest.first().map_or(&[], std::slice::from_ref))
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use limber_codec::prefetch::prefetch_start;
-use limber_mapping::{ErrorClass, RequestError};
+use limber_mapping::{ErrorClass, Mapping, RequestError};
 use limber_segment::WriteIdentity;
 use limber_store::sync::RwLockReadGuard;
 
@@ -322,7 +322,7 @@ impl Shard {
         chunk: &[Write<'_>],
         records: &mut Records<'_>,
         results: &mut Vec<Result<Written>>,
-    ) -> Result<(usize, Option<Arc<limber_mapping::Mapping>>)> {
+    ) -> Result<(usize, Option<Arc<Mapping>>)> {
         let gate = self.enter_gate(core, chunk)?;
         let fence = Fence::new(core, "a write");
         let mut writer = Writer {

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use limber_engine::Result;
-use limber_mapping::{ObjectParser, RequestError};
+use limber_engine::{Result, UPDATE_MEMBERS};
+use limber_mapping::{ObjectParser, RequestError, token_of_text};
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -13,19 +13,6 @@ use serde_json::value::RawValue;
 use crate::http::request::json_error;
 
 const PARSER: ObjectParser<'_> = ObjectParser::new("UpdateRequest");
-
-/// The members that a body may have.
-const KNOWN: [&str; 9] = [
-    "script",
-    "scripted_upsert",
-    "upsert",
-    "doc",
-    "doc_as_upsert",
-    "detect_noop",
-    "_source",
-    "if_seq_no",
-    "if_primary_term",
-];
 
 /// Which members a body has.
 #[derive(Debug, Default)]
@@ -42,25 +29,13 @@ pub(super) struct Members {
 /// # Errors
 /// It is no object, or has a member that is unknown or of the wrong type.
 pub(super) fn check(body: &[u8]) -> Result<Members> {
-    let token = token_of(body.trim_ascii_start());
+    let token = token_of_text(body.trim_ascii_start());
     if token != "START_OBJECT" {
         serde_json::from_slice::<IgnoredAny>(body).map_err(|error| json_error(&error))?;
         return Err(PARSER.refused(&format!("Expected START_OBJECT but was: {token}")));
     }
     let mut members: Members = serde_json::from_slice(body).map_err(|error| json_error(&error))?;
     members.refusal.take().map_or(Ok(members), Err)
-}
-
-/// Returns the name of the token that begins a value.
-fn token_of(value: &[u8]) -> &'static str {
-    match value.first() {
-        Some(b'{') => "START_OBJECT",
-        Some(b'[') => "START_ARRAY",
-        Some(b'"') => "VALUE_STRING",
-        Some(b't' | b'f') => "VALUE_BOOLEAN",
-        Some(b'n') => "VALUE_NULL",
-        _ => "VALUE_NUMBER",
-    }
 }
 
 impl Members {
@@ -80,7 +55,7 @@ impl Members {
     }
 
     fn note(&mut self, name: &str, value: &str) -> Result<()> {
-        match (name, token_of(value.as_bytes())) {
+        match (name, token_of_text(value.as_bytes())) {
             ("doc", "START_OBJECT") => self.has_doc = true,
             ("upsert", "START_OBJECT") => self.has_upsert = true,
             ("doc" | "upsert", token) => return Err(PARSER.unsupported_token(name, token)),
@@ -94,7 +69,7 @@ impl Members {
                 return Err(PARSER.unsupported_token(name, token));
             }
             ("_source" | "if_seq_no" | "if_primary_term", _) => {}
-            (other, _) => return Err(PARSER.unknown_among(other, &KNOWN)),
+            (other, _) => return Err(PARSER.unknown_among(other, &UPDATE_MEMBERS)),
         }
         Ok(())
     }
