@@ -110,7 +110,7 @@ pub(super) enum Item {
     },
     Text {
         unit: Unit,
-        full: bool,
+        names: TextNames,
     },
     Offset(Offset),
     /// `GMT+8`, or in full `GMT+08:00`.
@@ -121,35 +121,24 @@ pub(super) enum Item {
     Optional(Vec<Item>),
 }
 
-pub(super) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+/// The names of a unit's values.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TextNames {
+    /// The value of the first name.
+    pub first: i64,
+    pub names: Vec<&'static str>,
+}
 
-pub(super) const WEEKDAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+impl TextNames {
+    /// Returns the value of the longest name that the text begins with, and the length of that name in bytes.
+    pub fn read(&self, text: &str) -> Option<(i64, usize)> {
+        let found = (0..).zip(&self.names).filter(|(_, name)| text.starts_with(**name));
+        let (place, name) = found.max_by_key(|(place, name)| (name.len(), -*place))?;
+        Some((self.first + place, name.len()))
+    }
 
-/// Returns the English names of a unit's values, and the value of the first.
-pub(super) fn names(unit: Unit, full: bool) -> (i64, Vec<&'static str>) {
-    let short =
-        |names: &[&'static str]| names.iter().map(|name| if full { name } else { &name[..3] }).collect();
-    match unit {
-        Unit::Month => (1, short(&MONTHS)),
-        Unit::WeekDay => (1, short(&WEEKDAYS)),
-        Unit::HalfDay => (0, vec!["AM", "PM"]),
-        Unit::Era if full => (0, vec!["Before Christ", "Anno Domini"]),
-        Unit::Era => (0, vec!["BC", "AD"]),
-        Unit::Quarter if full => (1, vec!["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"]),
-        _ => (1, vec!["Q1", "Q2", "Q3", "Q4"]),
+    /// Returns the name of a value.
+    pub fn of(&self, value: i64) -> &'static str {
+        self.names.get((value - self.first) as usize).copied().unwrap_or_default()
     }
 }

@@ -5,9 +5,11 @@ mod defaults;
 mod format;
 mod instant;
 mod item;
+mod locale;
 mod math;
 mod names;
 mod pattern;
+mod quick;
 mod read;
 mod write;
 mod zone;
@@ -16,6 +18,7 @@ pub use civil::{Civil, MILLIS_PER_DAY, civil_from_days, days_from_civil, days_in
 pub use defaults::{default_format, default_nanos_format};
 pub use format::DateFormat;
 pub use instant::{Instant, NANOS_PER_MILLI, Resolution, fraction_by_threes, is_beyond_nanos};
+pub use locale::Locale;
 pub use zone::Zone;
 
 /// The default format of `date`.

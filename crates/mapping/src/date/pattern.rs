@@ -4,6 +4,7 @@
 //! Source: `java.time.format.DateTimeFormatterBuilder#appendPattern`.
 
 use super::item::{Digits, Item, Offset, Part, Sign, Unit, ZoneText};
+use super::locale::Locale;
 use crate::RequestError;
 
 /// How widths are interpreted.
@@ -26,7 +27,7 @@ const LENGTH_MAX: usize = 512;
 /// zone or offset, `{` a fraction of one to nine digits after a point, `$` the same but printed to the
 /// nanosecond, `^` the same after a point or a comma, `}` a fraction of at most three digits, `~` a year of
 /// four digits, `!` a day of one or two digits.
-pub(super) fn compile(pattern: &str, dialect: Dialect) -> Result<Vec<Item>, RequestError> {
+pub(super) fn compile(pattern: &str, dialect: Dialect, locale: &Locale) -> Result<Vec<Item>, RequestError> {
     if pattern.len() > LENGTH_MAX {
         return Err(RequestError::illegal_argument(format!(
             "Invalid format: pattern of {} bytes",
@@ -34,7 +35,7 @@ pub(super) fn compile(pattern: &str, dialect: Dialect) -> Result<Vec<Item>, Requ
         )));
     }
     let chars: Vec<char> = pattern.chars().collect();
-    let mut compiler = Compiler { chars: &chars, at: 0, dialect };
+    let mut compiler = Compiler { chars: &chars, at: 0, dialect, locale };
     let items = compiler.items(0).map_err(|reason| {
         RequestError::illegal_argument(format!("Invalid format: [{pattern}]: {reason}"))
             .caused_by(RequestError::illegal_argument(reason))
@@ -46,6 +47,7 @@ struct Compiler<'a> {
     chars: &'a [char],
     at: usize,
     dialect: Dialect,
+    locale: &'a Locale,
 }
 
 impl Compiler<'_> {
@@ -147,6 +149,29 @@ impl Compiler<'_> {
         }
     }
 
+    fn text(&self, unit: Unit, letter: char, full: bool) -> Item {
+        Item::Text { unit, names: self.locale.names(unit, full, matches!(letter, 'L' | 'q')) }
+    }
+
+    /// Returns the item of three or more letters that mean a name.
+    fn named(&self, unit: Unit, letter: char, count: usize) -> Result<Item, String> {
+        match count {
+            3 => Ok(self.text(unit, letter, false)),
+            4 => Ok(self.text(unit, letter, true)),
+            5 => Err(format!("narrow text of pattern letter {letter} is not supported by Limber yet")),
+            _ => Err(format!("Too many pattern letters: {letter}")),
+        }
+    }
+
+    /// Refuses a letter whose meaning depends on the weeks of a locale that are not known here.
+    fn check_weeks(&self, letter: char, count: usize) -> Result<(), String> {
+        if !depends_on_weeks(letter, count) || self.locale.has_neutral_weeks() {
+            return Ok(());
+        }
+        let tag = self.locale.tag();
+        Err(format!("pattern letter {letter} in locale {tag} is not supported by Limber yet"))
+    }
+
     fn letter(&self, letter: char, count: usize) -> Result<Item, String> {
         let too_many = || Err(format!("Too many pattern letters: {letter}"));
         let java = self.dialect == Dialect::Java;
@@ -166,12 +191,11 @@ impl Compiler<'_> {
             (_, Dialect::Strict) => number(unit, 4, 10, Sign::ExceedsPad),
             _ => number(unit, count.min(19), 19, Sign::ExceedsPad),
         };
-        let named = |unit: Unit| match count {
-            3 => Ok(Item::Text { unit, full: false }),
-            4 => Ok(Item::Text { unit, full: true }),
-            5 => Err(format!("narrow text of pattern letter {letter} is not supported by Limber yet")),
-            _ => Err(format!("Too many pattern letters: {letter}")),
-        };
+        let text = |unit: Unit, full: bool| self.text(unit, letter, full);
+        let named = |unit: Unit| self.named(unit, letter, count);
+        if java {
+            self.check_weeks(letter, count)?;
+        }
         if java && let Some(item) = local_week(letter, count) {
             return item;
         }
@@ -190,11 +214,11 @@ impl Compiler<'_> {
             'D' => self.day_of_year(count).map_or_else(too_many, Ok)?,
             'w' => two(Unit::Week)?,
             'e' => number(Unit::WeekDay, 1, 1, Sign::None),
-            'E' if count < 3 => Item::Text { unit: Unit::WeekDay, full: false },
+            'E' if count < 3 => text(Unit::WeekDay, false),
             'E' => named(Unit::WeekDay)?,
-            'a' if count == 1 => Item::Text { unit: Unit::HalfDay, full: false },
-            'G' if count <= 3 => Item::Text { unit: Unit::Era, full: false },
-            'G' if count == 4 => Item::Text { unit: Unit::Era, full: true },
+            'a' if count == 1 => text(Unit::HalfDay, false),
+            'G' if count <= 3 => text(Unit::Era, false),
+            'G' if count == 4 => text(Unit::Era, true),
             'H' => two(Unit::Hour)?,
             'k' => two(Unit::ClockHour)?,
             'K' => two(Unit::HourOfHalf)?,
@@ -217,6 +241,12 @@ impl Compiler<'_> {
             _ => return Err(format!("Unknown pattern letter: {letter}")),
         })
     }
+}
+
+/// Whether what a user's pattern means by a letter depends on which day begins a week, and on the first week
+/// of a year.
+fn depends_on_weeks(letter: char, count: usize) -> bool {
+    matches!(letter, 'Y' | 'w' | 'W') || (matches!(letter, 'e' | 'c') && count < 3)
 }
 
 /// Returns the item of a letter of a user's pattern for weeks and their days that depend on the locale;

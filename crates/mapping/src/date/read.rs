@@ -5,7 +5,7 @@
 
 use super::civil::{MILLIS_PER_DAY, days_from_civil, days_in_month, is_leap};
 use super::instant::{Instant, NANOS_PER_DAY, NANOS_PER_MILLI};
-use super::item::{Digits, Item, Offset, Part, Sign, UNIT_COUNT, Unit, ZoneText, names};
+use super::item::{Digits, Item, Offset, Part, Sign, UNIT_COUNT, Unit, ZoneText};
 use super::zone::Zone;
 
 /// The fields found in a text.
@@ -59,11 +59,10 @@ fn read_items(items: &[Item], text: &str, mut at: usize, fields: &mut Fields) ->
                 fields.set(Unit::Nano, nano);
                 end
             }
-            Item::Text { unit, full } => {
-                let (first, names) = names(*unit, *full);
-                let found = names.iter().position(|name| text[at..].starts_with(name)).ok_or(at)?;
-                fields.set(*unit, first + found as i64);
-                at + names[found].len()
+            Item::Text { unit, names } => {
+                let (value, length) = names.read(&text[at..]).ok_or(at)?;
+                fields.set(*unit, value);
+                at + length
             }
             Item::Offset(offset) => {
                 let (seconds, end) = read_offset(text.as_bytes(), at, *offset)?;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::civil::{Civil, MILLIS_PER_DAY, days_from_civil};
 use super::instant::{Instant, NANOS_PER_MILLI};
-use super::item::{Item, Offset, Part, Sign, Unit, ZoneText, names};
+use super::item::{Item, Offset, Part, Sign, Unit, ZoneText};
 use super::read::{first_monday, first_sunday};
 use super::zone::{Zone, write_offset};
 
@@ -128,10 +128,7 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
                 };
                 out.push_str(&text[..digits]);
             }
-            Item::Text { unit, full } => {
-                let (first, names) = names(*unit, *full);
-                out.push_str(names[(local.value(*unit) - first) as usize]);
-            }
+            Item::Text { unit, names } => out.push_str(names.of(local.value(*unit))),
             Item::Offset(offset) => write_pattern_offset(*offset, local.offset, out),
             Item::Zone(ZoneText::Any) if local.offset == 0 => out.push('Z'),
             Item::Zone(ZoneText::Any) => write_offset(out, local.offset, true, false),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::RequestError;
-use crate::date::DateFormat;
+use crate::date::{DateFormat, Locale};
 use crate::field::{Check, FieldType, Param};
 use crate::json::java::{boolean, java_text, mapper_parsing, named_boolean};
 use crate::settings::{Keep, MappingSettings};
@@ -31,6 +31,7 @@ pub(super) fn checked(
         Check::Normalizer => given.normalizer(),
         Check::Similarity => given.similarity(),
         Check::DateFormat => given.date_format(),
+        Check::Locale => Locale::parse(&java_text(value)).map(|locale| locale.tag().into()),
         Check::NullValue => given.null_value(),
         Check::NullPoint => given.null_point(),
         Check::Orientation => given.orientation(),
@@ -264,9 +265,7 @@ impl Given<'_> {
     /// Refuses everything but the default.
     fn only_default(&self) -> Result<Value, RequestError> {
         let Given { value, field, .. } = *self;
-        if *value == self.kind.default_of(self.param.name)
-            || (self.param.name == "locale" && is_plain_locale(value))
-        {
+        if *value == self.kind.default_of(self.param.name) {
             return Ok(Value::Null);
         }
         Err(RequestError::unsupported(format!(
@@ -322,11 +321,6 @@ const TERM_VECTORS: [&str; 7] = [
     "with_positions_payloads",
     "with_positions_offsets_payloads",
 ];
-
-/// Whether the locale is English or neutral: month and weekday names are English.
-fn is_plain_locale(value: &Value) -> bool {
-    matches!(value.as_str(), Some("" | "ROOT" | "root" | "en" | "EN" | "en_US" | "en-US" | "en_GB" | "en-GB"))
-}
 
 fn meta(value: &Value, field: &str, kind: &dyn FieldType) -> Result<Value, RequestError> {
     let Value::Object(object) = value else {

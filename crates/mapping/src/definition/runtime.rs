@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::lookup::{self, Lookup};
-use crate::date::DateFormat;
+use crate::date::{DateFormat, Locale};
 use crate::field::{Field, FieldId, FieldType, Leaf, RuntimeScript};
 use crate::json::java::{java_class, java_text, mapper_parsing};
 use crate::{RequestError, field_type};
@@ -184,11 +184,7 @@ fn set_parameter(
             field.format = Some(format);
         }
         "locale" if parameters.contains(&"locale") => {
-            let locale = java_text(value);
-            if !matches!(locale.as_str(), "" | "ROOT" | "en" | "en_US" | "en-US" | "US") {
-                return Err(RequestError::unsupported(format!("[locale: {locale}] on field [{name}]")));
-            }
-            field.locale = Some(locale);
+            field.locale = Some(Locale::parse(&java_text(value))?.tag().to_owned());
         }
         "fields" if parameters.contains(&"fields") => field.fields = parts(name, value)?,
         _ => return Err(unknown_parameter(name, kind, parameter)),
@@ -334,6 +330,7 @@ impl RuntimeField {
         };
         let mut leaf = Leaf::of(of);
         leaf.params.extend(self.format.clone().map(|format| ("format", format.into())));
+        leaf.params.extend(self.locale.clone().map(|locale| ("locale", locale.into())));
         let values = of.values(&leaf)?;
         let script = RuntimeScript {
             script,

@@ -335,6 +335,8 @@ pub(crate) enum KeptIn {
     Keyword,
     /// A stored copy, but values are returned sorted and without duplicates, as if from a column of bytes.
     Sorted,
+    /// A stored copy in the form in which Elasticsearch shows the values.
+    Shown,
     Nothing,
 }
 

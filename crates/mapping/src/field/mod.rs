@@ -31,6 +31,7 @@ pub use query::{DateContext, RangeEnd, Selection};
 pub(crate) use query::{Wanted, double_of, for_input_string, text_of};
 pub use range_value::{Ends, RangeKind, RangeRelation, RangesWanted};
 pub(crate) use range_value::{RangeReader, block_of};
+pub(crate) use show::scalar_text;
 pub(crate) use scalar::{
     Cause, OwnedScalar, Reads, Scalar, Typed, cause, check_scalar, not_numeric, passed_as_string,
 };

@@ -23,6 +23,8 @@ pub(crate) enum Check {
     Normalizer,
     Similarity,
     DateFormat,
+    /// The language of names in dates, stored as Java prints it.
+    Locale,
     /// A scalar that the type itself must be able to read.
     NullValue,
     /// A point in any notation, stored as `{"lat", "lon"}`.
@@ -107,4 +109,4 @@ pub(crate) const KEYWORD_INDEX_OPTIONS: Param =
 pub(crate) const SPLITS_QUERIES: Param =
     param("split_queries_on_whitespace", Check::Bool, Update::Always, "false");
 pub(crate) const IGNORE_Z: Param = param("ignore_z_value", Check::ExplicitBool, Update::Always, "");
-pub(crate) const LOCALE: Param = param("locale", Check::OnlyDefault, Update::Never, "\"en\"");
+pub(crate) const LOCALE: Param = param("locale", Check::Locale, Update::Never, "\"en\"");

@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::mapped::Field;
 use super::query::{DateContext, RangeEnd};
@@ -172,6 +172,21 @@ impl RangeKind {
             RangeKind::Ip => ip::format(&end.to_be_bytes()),
             _ => sortable_of(end).to_string(),
         }
+    }
+
+    /// Returns the range as synthetic source shows it: inclusive bounds, null where it is open.
+    pub(crate) fn to_json(&self, ends: Ends) -> Value {
+        let all = self.all();
+        let shown = |end: u128, open: u128| match self {
+            _ if end == open => Value::Null,
+            RangeKind::Date { format } => format.format_millis(sortable_of(end)).into(),
+            RangeKind::Ip => self.shown(end).into(),
+            RangeKind::Double => f64_from_sortable(sortable_of(end)).into(),
+            // Its shortest text, which is not that of the same number as a double.
+            RangeKind::Float => serde_json::from_str(&self.shown(end)).unwrap_or(Value::Null),
+            RangeKind::Integer | RangeKind::Long => sortable_of(end).into(),
+        };
+        json!({"gte": shown(ends.lower, all.lower), "lte": shown(ends.upper, all.upper)})
     }
 
     /// Decodes the bounds of a stored range.

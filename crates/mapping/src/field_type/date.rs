@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::RequestError;
-use crate::date::{DateFormat, Instant, MILLIS_FORMAT, NANOS_FORMAT, Resolution, Zone};
+use crate::date::{DateFormat, Instant, Locale, MILLIS_FORMAT, NANOS_FORMAT, Resolution, Zone};
 use crate::field::{
     BOOST, Cause, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, INDEX, IntegerWidth,
     KEEP, LOCALE, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, Reads, SCRIPT, SKIP_LIST, STORE,
@@ -118,8 +118,8 @@ impl FieldType for Dated {
         Some(format.unwrap_or(own).format_instant(instant, &Zone::Utc).into())
     }
 
-    fn shown_by(&self, _: &Field, pattern: &str) -> Result<DateFormat, RequestError> {
-        DateFormat::parse_list(pattern)
+    fn shown_by(&self, field: &Field, pattern: &str) -> Result<DateFormat, RequestError> {
+        own_format(field).with_list(pattern)
     }
 
     fn sorts_indices(&self) -> bool {
@@ -127,9 +127,14 @@ impl FieldType for Dated {
     }
 }
 
-/// Returns the format in the declaration, or the type's default.
+/// Returns the format in the declaration, or the type's default, with names of the declared locale.
 pub(super) fn format_of(leaf: &Leaf) -> Result<Arc<DateFormat>, RequestError> {
-    match leaf.param("format").as_str() {
+    let format = leaf.param("format");
+    if let Some(locale) = leaf.param("locale").as_str().filter(|locale| *locale != Locale::english().tag()) {
+        let locale = Locale::parse(locale)?;
+        return DateFormat::shared_in(format.as_str().unwrap_or(MILLIS_FORMAT), &locale);
+    }
+    match format.as_str() {
         None | Some(MILLIS_FORMAT) => Ok(crate::date::default_format()),
         Some(NANOS_FORMAT) => Ok(crate::date::default_nanos_format()),
         Some(pattern) => DateFormat::shared(pattern),

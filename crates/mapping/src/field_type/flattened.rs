@@ -67,8 +67,8 @@ impl FieldType for Flattened {
         Reads::Flattened
     }
 
-    fn kept_in(&self, _: &Field) -> KeptIn {
-        KeptIn::Nothing
+    fn kept_in(&self, field: &Field) -> KeptIn {
+        if field.doc_values { KeptIn::Shown } else { KeptIn::Nothing }
     }
 
     fn shown_by(&self, field: &Field, _: &str) -> Result<DateFormat, RequestError> {

@@ -6,7 +6,7 @@ use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
     BOOST, Cause, Check, DIMENSION, DOC_VALUES, DateContext, Dimension, EAGER_ORDINALS, Field, FieldType,
-    IGNORE_ABOVE, INDEX, KEEP, KEYWORD_INDEX_OPTIONS, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param,
+    IGNORE_ABOVE, INDEX, KEEP, KEYWORD_INDEX_OPTIONS, KeptIn, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param,
     RangeEnd, Reads, SCRIPT, SIMILARITY, SPLITS_QUERIES, STORE, Scalar, Selection, Typed, Update, ValueKind,
     Wanted, param,
 };
@@ -53,6 +53,15 @@ impl FieldType for Keyword {
 
     fn runtime_params(&self) -> Option<&'static [&'static str]> {
         Some(&[])
+    }
+
+    fn kept_in(&self, field: &Field) -> KeptIn {
+        match (field.store, field.doc_values) {
+            // What is stored has the order of the document, and duplicates.
+            (true, _) => KeptIn::Shown,
+            (false, true) => KeptIn::Column,
+            (false, false) => KeptIn::Nothing,
+        }
     }
 
     fn reads(&self) -> Reads {

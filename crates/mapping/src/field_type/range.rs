@@ -82,8 +82,8 @@ impl FieldType for Ranges {
     }
 
     /// A column stores both bounds as inclusive, however they were given.
-    fn kept_in(&self, _: &Field) -> KeptIn {
-        KeptIn::Nothing
+    fn kept_in(&self, field: &Field) -> KeptIn {
+        if field.doc_values { KeptIn::Shown } else { KeptIn::Nothing }
     }
 
     fn select_term(
@@ -109,7 +109,10 @@ impl FieldType for Ranges {
 
     fn shown_by(&self, field: &Field, pattern: &str) -> Result<DateFormat, RequestError> {
         match self.0 {
-            RangeType::Date => DateFormat::parse_list(pattern),
+            RangeType::Date => match &field.values {
+                ValueKind::Range(RangeKind::Date { format }) => format.with_list(pattern),
+                _ => DateFormat::parse_list(pattern),
+            },
             _ => Err(field.without_formats()),
         }
     }

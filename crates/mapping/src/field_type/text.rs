@@ -104,7 +104,7 @@ impl FieldType for Text {
     /// A field with `store` only has its values in the source; others also have them in the column of a
     /// keyword multi-field.
     fn kept_in(&self, field: &Field) -> KeptIn {
-        if field.store { KeptIn::Nothing } else { KeptIn::Keyword }
+        if field.store { KeptIn::Shown } else { KeptIn::Keyword }
     }
 
     fn select_term(

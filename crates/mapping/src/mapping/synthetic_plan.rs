@@ -52,7 +52,11 @@ impl SyntheticPlan {
         let column = match &how {
             How::Column(column) => Some((column.clone(), false)),
             How::Keyword(column) => Some((column.clone(), true)),
-            How::Binary | How::Kept => None,
+            // Documents of earlier versions have only the column.
+            How::Shown(column) if column.values == ValueKind::Keyword && column.doc_values => {
+                Some((column.clone(), false))
+            }
+            How::Binary | How::Shown(_) | How::Kept => None,
         };
         // Fields that are stored as given are rebuilt too, because documents that are older than the update
         // which set this have only the column.
@@ -75,8 +79,9 @@ fn how(field: &Arc<Field>, mapping: &Mapping) -> How {
         KeptIn::Keyword => {
             let fields = field.multi_fields.iter().map(|id| mapping.field_by_id(*id));
             let mut keywords = fields.filter(|field| field.values == ValueKind::Keyword && field.doc_values);
-            keywords.next().map_or(How::Kept, |keyword| How::Keyword(keyword.clone()))
+            keywords.next().map_or(How::Shown(field.clone()), |keyword| How::Keyword(keyword.clone()))
         }
+        KeptIn::Shown => How::Shown(field.clone()),
         KeptIn::Sorted => How::Binary,
         KeptIn::Nothing => How::Kept,
     }

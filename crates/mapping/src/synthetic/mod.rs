@@ -6,6 +6,7 @@
 //!
 //! Source: Elasticsearch's documentation of `synthetic _source`, and the responses of 9.4.3.
 
+mod normalized;
 mod plan;
 mod residue;
 

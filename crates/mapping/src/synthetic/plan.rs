@@ -41,6 +41,8 @@ pub(crate) enum How {
     Keyword(Arc<Field>),
     /// From a stored copy: sorted and deduplicated, but not in a column.
     Binary,
+    /// Stored in the form in which Elasticsearch shows it.
+    Shown(Arc<Field>),
     /// Stored unchanged.
     Kept,
 }

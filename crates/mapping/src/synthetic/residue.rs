@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
+use super::normalized::normalized;
 use super::plan::{How, PlanNode, SyntheticPlan};
 use crate::field::{Field, OwnedScalar, check_scalar};
 use crate::geo::{ReadOptions, parse_points};
@@ -27,7 +28,24 @@ impl Residue {
     pub fn of(plan: &SyntheticPlan, source: &Map<String, Value>) -> Residue {
         let mut residue = Residue::default();
         residue.walk(plan, source, "");
+        residue.normalize(plan);
         residue
+    }
+
+    /// Brings stored copies into the form in which they are shown. The depth of JSON bounds the recursion.
+    fn normalize(&mut self, plan: &SyntheticPlan) {
+        self.kept = std::mem::take(&mut self.kept)
+            .into_iter()
+            .filter_map(|(path, value)| match plan.nodes.get(path.as_str()) {
+                Some(PlanNode::Leaf { how: How::Shown(field), keep })
+                    if *keep != Keep::Arrays || !value.is_array() =>
+                {
+                    Some((path, normalized(field, value)?))
+                }
+                _ => Some((path, value)),
+            })
+            .collect();
+        self.nested.values_mut().flatten().for_each(|inner| inner.normalize(plan));
     }
 
     /// Encodes the residue; empty if columns provide everything.
@@ -122,11 +140,10 @@ impl Residue {
     }
 
     fn leaf(&mut self, path: &str, value: &Value, how: &How, keep: Keep) {
-        if matches!(how, How::Kept) || (keep == Keep::Arrays && value.is_array()) {
-            let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-            if !is_nothing {
-                self.keep(path.to_owned(), value.clone());
-            }
+        // A point may itself be an array, so Elasticsearch keeps no arrays of points.
+        let is_point = matches!(how, How::Column(field) if field.is_point());
+        if matches!(how, How::Kept) || (keep == Keep::Arrays && value.is_array() && !is_point) {
+            self.keep(path.to_owned(), value.clone());
             return;
         }
         match how {
@@ -135,11 +152,20 @@ impl Residue {
                     self.malformed_points(path, value, field);
                 }
             }
-            How::Column(field) => each_item(value, &mut |item| {
-                if is_refused(field, item) {
-                    self.added.entry(path.to_owned()).or_default().push(item.clone());
+            How::Column(field) => {
+                let mut refused = Vec::new();
+                each_item(value, &mut |item| {
+                    if is_refused(field, item) {
+                        refused.push(item.clone());
+                    }
+                });
+                if field.ignore_malformed && refused.len() > 1 {
+                    refused.sort_by_cached_key(malformed_rank);
                 }
-            }),
+                if !refused.is_empty() {
+                    self.added.entry(path.to_owned()).or_default().append(&mut refused);
+                }
+            }
             How::Keyword(field) => each_item(value, &mut |item| {
                 if is_too_long(field, item) {
                     self.added.entry(path.to_owned()).or_default().push(item.clone());
@@ -157,6 +183,11 @@ impl Residue {
                     0 => {}
                     1 => self.keep(path.to_owned(), shown.remove(0)),
                     _ => self.keep(path.to_owned(), shown.into()),
+                }
+            }
+            How::Shown(field) => {
+                if !value.is_null() || field.null_value.is_some() {
+                    self.keep(path.to_owned(), value.clone());
                 }
             }
             How::Kept => {}
@@ -198,7 +229,7 @@ fn gather_objects<'v>(value: &'v Value, out: &mut Vec<&'v Map<String, Value>>) {
 }
 
 /// Visits every item of nested arrays except nulls.
-fn each_item(value: &Value, each: &mut dyn FnMut(&Value)) {
+pub(super) fn each_item(value: &Value, each: &mut dyn FnMut(&Value)) {
     match value {
         Value::Null => {}
         Value::Array(list) => list.iter().for_each(|item| each_item(item, each)),
@@ -206,10 +237,20 @@ fn each_item(value: &Value, each: &mut dyn FnMut(&Value)) {
     }
 }
 
-fn is_too_long(field: &Field, item: &Value) -> bool {
+pub(super) fn is_too_long(field: &Field, item: &Value) -> bool {
     let Some(limit) = field.ignore_above else { return false };
     let text = OwnedScalar::from_json(item);
     text.borrow().text().encode_utf16().count() > limit as usize
+}
+
+/// Returns what malformed values are sorted by: Elasticsearch stores them with a byte for the type before
+/// the bytes of the value.
+fn malformed_rank(value: &Value) -> (u8, String) {
+    match value {
+        Value::String(text) => (1, text.clone()),
+        Value::Number(_) => (0, String::new()),
+        _ => (2, String::new()),
+    }
 }
 
 /// Whether the column does not contain the value, because it is too long or malformed.
@@ -277,6 +318,38 @@ mod tests {
             json!({"o": [{"x": 1}], "n": {"v": [2, 1]}, "l": [2, 1]}),
             json!({"k": {"l": [2, 1], "o": [{"x": 1}]}, "n": {"n": [{"k": {"n.v": [2, 1]}}]}}),
         );
+    }
+
+    #[test]
+    fn values_without_columns_are_kept_as_they_are_shown() {
+        let leaves = json!({"r": {"type": "integer_range"}, "d": {"type": "date_range", "format": "yyyy-MM-dd"}, "f": {"type": "float_range"},
+            "ip": {"type": "ip_range"}, "fl": {"type": "flattened", "null_value": "N"}, "t": {"type": "text"}, "k": {"type": "keyword", "store": true}, "nd": {"type": "long", "doc_values": false}});
+        let none = |source, expected| check(leaves.clone(), Keep::None, source, expected);
+        let kept = |source, shown: Value| none(source, json!({"k": shown}));
+        kept(json!({"r": {"gt": 1, "lt": "5"}}), json!({"r": {"gte": 2, "lte": 4}}));
+        kept(
+            json!({"r": [{"gte": 5}, {"lt": 2}, {"gte": 5, "lte": null}]}),
+            json!({"r": [{"gte": null, "lte": 1}, {"gte": 5, "lte": null}]}),
+        );
+        kept(
+            json!({"d": {"gt": "2020-01-01", "lt": "2020-02-01"}}),
+            json!({"d": {"gte": "2020-01-02", "lte": "2020-01-31"}}),
+        );
+        kept(json!({"f": {"gt": 1, "lte": 1.5}}), json!({"f": {"gte": 1.0000001, "lte": 1.5}}));
+        kept(
+            json!({"ip": ["10.1.0.0/16", {"lte": "::5"}]}),
+            json!({"ip": [{"gte": "10.1.0.0", "lte": "10.1.255.255"}, {"gte": null, "lte": "::5"}]}),
+        );
+        kept(
+            json!({"fl": {"b": 1, "a": {"c": ["z", "y", "z"]}, "a.c": true, "n": null}}),
+            json!({"fl": {"a": {"c": ["true", "y", "z"]}, "b": "1", "n": "N"}}),
+        );
+        kept(
+            json!({"t": [1, null, [true]], "k": ["b", "a", "b"]}),
+            json!({"t": ["1", "true"], "k": ["b", "a", "b"]}),
+        );
+        kept(json!({"nd": null, "t": null}), json!({"nd": null}));
+        none(json!({"fl": {}, "r": []}), json!({}));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::date::{DateFormat, Resolution};
+use limber_mapping::date::Resolution;
 use limber_mapping::number::sortable_from_f64;
 use limber_mapping::{Field, NumberForm, RequestError};
 use limber_script::ScriptContext;
@@ -139,8 +139,8 @@ fn bind_field(
     bind_numeric_type(bound, sort, &like)?;
     check_mode(bound, shard)?;
     bound.own_format = like.date().map(|(format, _)| format.clone());
-    if let (Some(_), Some(pattern)) = (like.date(), &sort.format) {
-        bound.format = Some(Arc::new(DateFormat::parse_list(pattern)?));
+    if let (Some((own, _)), Some(pattern)) = (like.date(), &sort.format) {
+        bound.format = Some(Arc::new(own.with_list(pattern)?));
     } else if sort.format.is_some() {
         return Err(RequestError::unsupported("[format] of a sort on a field that is no date").into());
     }

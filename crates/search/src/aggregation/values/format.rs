@@ -39,7 +39,7 @@ impl Format {
         match field.map(|field| &field.values) {
             Some(ValueKind::Date { format, .. } | ValueKind::Range(RangeKind::Date { format })) => {
                 let format = match &options.format {
-                    Some(own) => Arc::new(DateFormat::parse_list(own)?),
+                    Some(own) => Arc::new(format.with_list(own)?),
                     None => format.clone(),
                 };
                 Ok(Format::Date { format, zone: zone(options)? })
