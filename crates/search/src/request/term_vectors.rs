@@ -31,6 +31,8 @@ pub struct TermVectorsRequest {
     pub positions: bool,
     /// Whether the character offsets of each term are shown.
     pub offsets: bool,
+    /// Whether the payloads of each term are shown.
+    pub payloads: bool,
     /// Whether the frequency of each term in the shard is shown.
     pub term_statistics: bool,
     /// Whether the sums over all terms of each field in the shard are shown.
@@ -71,6 +73,7 @@ impl Default for TermVectorsRequest {
             fields: None,
             positions: true,
             offsets: true,
+            payloads: true,
             term_statistics: false,
             field_statistics: true,
             analyzers: BTreeMap::new(),
@@ -129,8 +132,7 @@ impl TermVectorsRequest {
                 }
                 "offsets" => self.offsets = json::boolean(value)?,
                 "positions" => self.positions = json::boolean(value)?,
-                // No analyzer produces payloads.
-                "payloads" => drop(json::boolean(value)?),
+                "payloads" => self.payloads = json::boolean(value)?,
                 "term_statistics" | "termStatistics" => self.term_statistics = json::boolean(value)?,
                 "field_statistics" | "fieldStatistics" => self.field_statistics = json::boolean(value)?,
                 "per_field_analyzer" => {

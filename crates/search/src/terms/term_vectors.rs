@@ -2,13 +2,16 @@
 //!
 //! Terms are computed from the source, with the analyzers of the fields: no term vectors are stored,
 //! whatever `term_vector` says. The mapping parameter only decides which fields are shown by default, and
-//! whether their positions and offsets are.
+//! whether their positions, offsets and payloads are.
 //!
 //! Source: Elasticsearch's `TermVectorsService`, `TermVectorsFilter`.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::{Field, Mapping, RequestError, reserved};
 use limber_text::wildcard;
@@ -27,6 +30,7 @@ struct Place {
     position: u32,
     start: u32,
     end: u32,
+    payload: Option<Arc<[u8]>>,
 }
 
 /// The terms of one field with their occurrences.
@@ -77,6 +81,7 @@ fn can_have_vectors(field: &Field) -> bool {
 struct Vectors {
     positions: bool,
     offsets: bool,
+    payloads: bool,
 }
 
 impl Vectors {
@@ -102,8 +107,10 @@ impl Vectors {
             Some(kept) if !request.analyzers.contains_key(&*field.path) => Some(Vectors {
                 positions: request.positions && kept.contains("positions"),
                 offsets: request.offsets && kept.contains("offsets"),
+                payloads: request.payloads && kept.contains("payloads"),
             }),
-            _ => Some(Vectors { positions: request.positions, offsets: request.offsets }),
+            // Elasticsearch analyzes the values again, into an index in memory without payloads.
+            _ => Some(Vectors { positions: request.positions, offsets: request.offsets, payloads: false }),
         }
     }
 
@@ -137,6 +144,8 @@ impl Vectors {
             });
         }
         let scores = request.filter.as_ref().map(|filter| best(filter, terms, &counts, &field_statistics));
+        let has_payloads = |place: &Place| place.payload.is_some();
+        let shows_payloads = self.payloads && terms.values().flatten().any(has_payloads);
         let mut shown = Map::new();
         for (at, ((term, places), counts)) in terms.iter().zip(&counts).enumerate() {
             let score = match &scores {
@@ -152,7 +161,7 @@ impl Vectors {
                 entry.insert("ttf".into(), counts.total_term_freq.into());
             }
             entry.insert("term_freq".into(), places.len().into());
-            if self.positions || self.offsets {
+            if self.positions || self.offsets || shows_payloads {
                 let tokens = places.iter().map(|place| self.show_place(place));
                 entry.insert("tokens".into(), tokens.collect::<Vec<_>>().into());
             }
@@ -173,6 +182,11 @@ impl Vectors {
         if self.offsets {
             token.insert("start_offset".into(), place.start.into());
             token.insert("end_offset".into(), place.end.into());
+        }
+        if self.payloads
+            && let Some(payload) = place.payload.as_ref().filter(|payload| !payload.is_empty())
+        {
+            token.insert("payload".into(), BASE64.encode(payload).into());
         }
         token.into()
     }
@@ -210,13 +224,15 @@ fn terms_of(field: &Field, analyzer: Option<&Analyzer>, texts: &[String]) -> Ter
                         position,
                         start: first_unit + token.start_offset,
                         end: first_unit + token.end_offset,
+                        payload: token.payload.flatten(),
                     };
                     last = Some(position);
                     terms.entry(token.token).or_default().push(place);
                 }
             }
             None => {
-                let place = Place { position: first_position, start: first_unit, end: first_unit + units };
+                let (start, end) = (first_unit, first_unit + units);
+                let place = Place { position: first_position, start, end, payload: None };
                 last = Some(first_position);
                 terms.entry(field.normalize(text).into_owned()).or_default().push(place);
             }

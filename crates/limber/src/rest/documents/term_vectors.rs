@@ -116,7 +116,7 @@ fn from_url(request: &Request) -> Result<TermVectorsRequest> {
     }
     wanted.offsets = request.flag_or("offsets", true)?;
     wanted.positions = request.flag_or("positions", true)?;
-    request.flag_or("payloads", true)?;
+    wanted.payloads = request.flag_or("payloads", true)?;
     wanted.term_statistics = request.flag_or("term_statistics", false)?;
     wanted.field_statistics = request.flag_or("field_statistics", true)?;
     wanted.routing = request.param("routing").map(str::to_owned);

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
 use crate::analysis::context::Context;
+use crate::analysis::resources::fail;
 use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
+use crate::number::double_from_text;
 
 #[derive(Debug, Clone, Copy)]
 enum Encoding {
@@ -32,17 +34,70 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
     Ok(Filter { uses_payloads: true, ..Filter::each(DelimitedPayload { delimiter, encoding }) })
 }
 
+impl Encoding {
+    /// Encodes a payload as Lucene does, numbers big-endian.
+    ///
+    /// # Errors
+    /// `number_format_exception` with the message of Java or of Lucene's `ArrayUtil#parseInt`.
+    fn encode(self, text: &str) -> Result<Arc<[u8]>, RequestError> {
+        Ok(match self {
+            Encoding::Float => Arc::from(float(text)?.to_be_bytes()),
+            Encoding::Int => Arc::from(integer(text)?.to_be_bytes()),
+            Encoding::Identity => Arc::from(text.as_bytes()),
+        })
+    }
+}
+
+fn float(text: &str) -> Result<f32, RequestError> {
+    if text.is_empty() {
+        return Err(RequestError::bad_request("number_format_exception", "empty String"));
+    }
+    let value = double_from_text(text).ok_or_else(|| RequestError::number_format(text))?;
+    let digits = text.trim().trim_end_matches(['f', 'F', 'd', 'D']);
+    // Parsed at once, because rounding to a double first may round twice.
+    Ok(digits.parse().unwrap_or(value as f32))
+}
+
+fn integer(text: &str) -> Result<i32, RequestError> {
+    let failed = |reason| Err(RequestError::bad_request("number_format_exception", reason));
+    match text {
+        "" => failed("chars length is 0"),
+        "-" => failed("can't convert to an int"),
+        _ if text.starts_with('+') => failed("Unable to parse"),
+        _ => text.parse().or_else(|_| failed("Unable to parse")),
+    }
+}
+
 impl Each for DelimitedPayload {
     fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
         let Some((text, payload)) = token.text.split_once(self.delimiter) else { return true };
         let length = text.len();
-        // A malformed number gives no payload; Elasticsearch refuses the document.
-        token.payload = match self.encoding {
-            Encoding::Float => payload.parse::<f32>().ok().map(|value| Arc::from(value.to_be_bytes())),
-            Encoding::Int => payload.parse::<i32>().ok().map(|value| Arc::from(value.to_be_bytes())),
-            Encoding::Identity => Some(Arc::from(payload.as_bytes())),
-        };
+        match self.encoding.encode(payload) {
+            Ok(payload) => token.payload = Some(payload),
+            // The caller of the analysis takes the error.
+            Err(error) => return fail(error),
+        }
         token.text.truncate(length);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_are_encoded_as_by_lucene() {
+        let encoded = |encoding: Encoding, text: &str| {
+            encoding.encode(text).map(|bytes| bytes.to_vec()).map_err(|error| error.reason.to_string())
+        };
+        assert_eq!(encoded(Encoding::Float, "5.5"), Ok(vec![0x40, 0xb0, 0, 0]));
+        assert_eq!(encoded(Encoding::Float, "1e3"), Ok(vec![0x44, 0x7a, 0, 0]));
+        assert_eq!(encoded(Encoding::Float, "bad"), Err("For input string: \"bad\"".to_owned()));
+        assert_eq!(encoded(Encoding::Float, ""), Err("empty String".to_owned()));
+        assert_eq!(encoded(Encoding::Int, "-5"), Ok(vec![255, 255, 255, 251]));
+        assert_eq!(encoded(Encoding::Int, "1.5"), Err("Unable to parse".to_owned()));
+        assert_eq!(encoded(Encoding::Int, ""), Err("chars length is 0".to_owned()));
+        assert_eq!(encoded(Encoding::Identity, "é"), Ok("é".as_bytes().to_vec()));
     }
 }
