@@ -21,6 +21,16 @@ fn wrong_definitions() {
     );
     check(json!({ "m": { "foo": {} } }), parsing, "Unknown aggregation type [foo]");
     check(
+        json!({ "m": { "foo": 1 } }),
+        parsing,
+        "Expected [START_OBJECT] under [foo], but got a [VALUE_NUMBER] in [m]",
+    );
+    check(
+        json!({ "m": { "filters": { "filters": [{ "match_all": {} }], "foo": 1 } } }),
+        parsing,
+        "Unknown key for a VALUE_NUMBER in [m]: [foo].",
+    );
+    check(
         json!({ "m": { "avg": [] } }),
         parsing,
         "Expected [START_OBJECT] under [avg], but got a [START_ARRAY] in [m]",

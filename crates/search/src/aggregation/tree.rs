@@ -197,7 +197,10 @@ fn parse_one(
                 }
                 let Some(&(type_name, parse)) = AGGREGATIONS.iter().find(|(known, _)| *known == type_name)
                 else {
-                    return Err(unknown_type(type_name));
+                    return Err(match value {
+                        Value::Object(_) => unknown_type(type_name),
+                        _ => expected_object(type_name, value, name),
+                    });
                 };
                 let body = value.as_object().ok_or_else(|| expected_object(type_name, value, name))?;
                 let mut options = Options::new(type_name, name, body.clone());

@@ -84,11 +84,17 @@ impl BucketOrder {
             Value::Array(parts) => parts.iter().collect(),
             other => vec![other],
         };
+        if parts.is_empty() {
+            let reason = "Index 0 out of bounds for length 0";
+            let cause = RequestError::bad_request("index_out_of_bounds_exception", reason);
+            return Err(options.failed("order", cause));
+        }
         let mut keys = Vec::new();
         let mut seen = HashSet::new();
         for part in parts {
-            let object = part.as_object().filter(|object| object.len() == 1);
-            let Some((by, direction)) = object.and_then(|object| object.iter().next()) else {
+            // Of several members, Elasticsearch uses the last one.
+            let last = part.as_object().and_then(|object| object.iter().last());
+            let Some((by, direction)) = last else {
                 let reason = "Must specify at least one field for [order]";
                 return Err(options.failed("order", RequestError::parsing(reason)));
             };

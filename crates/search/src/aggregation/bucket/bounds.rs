@@ -1,9 +1,10 @@
 //! `extended_bounds` and `hard_bounds`: the range of keys that has buckets.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
-use super::super::options::{Options, unknown_field};
+use super::super::options::Options;
+use crate::values::json;
 
 /// A range; either end may be open.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,21 +14,68 @@ pub struct Bounds<T> {
 }
 
 impl Bounds<Value> {
-    /// Reads `{"min": ..., "max": ...}`.
-    pub fn parse(options: &mut Options, name: &str) -> Result<Option<Bounds<Value>>, RequestError> {
+    /// Reads `{"min": ..., "max": ...}`, where the ends are texts or numbers. `parser` is the name of
+    /// Elasticsearch's parser.
+    pub fn parse(
+        options: &mut Options,
+        name: &str,
+        parser: &'static str,
+    ) -> Result<Option<Bounds<Value>>, RequestError> {
         let Some(mut object) = options.object(name)? else { return Ok(None) };
-        let take = |end: &str, object: &mut Map<String, Value>| {
-            object.shift_remove(end).filter(|value| !value.is_null())
+        let take = |end: &str, object: &mut Map<String, Value>| match object.shift_remove(end) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value @ (Value::String(_) | Value::Number(_))) => Ok(Some(value)),
+            Some(other) => Err(options.failed(name, ObjectParser::new(parser).unsupported(end, &other))),
         };
-        let bounds = Bounds { min: take("min", &mut object), max: take("max", &mut object) };
+        let bounds = Bounds { min: take("min", &mut object)?, max: take("max", &mut object)? };
         match object.keys().next() {
-            Some(other) => Err(options.failed(name, unknown_field("bounds", other))),
+            Some(other) => Err(options.failed(name, ObjectParser::new(parser).unknown(other))),
             None => Ok(Some(bounds)),
         }
+    }
+
+    /// Refuses numbers that are no dates in milliseconds.
+    pub fn check_whole(&self, options: &Options, name: &str) -> Result<(), RequestError> {
+        for (end, value) in [("min", &self.min), ("max", &self.max)] {
+            if let Some(Value::Number(number)) = value
+                && number.as_f64().is_some_and(|number| number.fract() != 0.0)
+            {
+                let reason = format!("{number} cannot be converted to Long without data loss");
+                let cause = ObjectParser::new("bounds").failed(end, RequestError::illegal_argument(reason));
+                return Err(options.failed(name, cause));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the range as the request gives it.
+    pub fn to_text(&self) -> String {
+        let text = |end: &Option<Value>| end.as_ref().and_then(json::scalar_text).unwrap_or_default();
+        format!("{}--{}", text(&self.min), text(&self.max))
     }
 }
 
 impl<T: PartialOrd + Copy> Bounds<T> {
+    /// Refuses extended bounds outside of the hard bounds; `texts` are how the error shows both.
+    pub fn check_contains(
+        &self,
+        extended: &Bounds<T>,
+        texts: impl Fn() -> [String; 2],
+    ) -> Result<(), RequestError> {
+        let inside = |end: Option<T>| {
+            end.is_none_or(|end| {
+                self.min.is_none_or(|min| end >= min) && self.max.is_none_or(|max| end <= max)
+            })
+        };
+        if inside(extended.min) && inside(extended.max) {
+            return Ok(());
+        }
+        let [hard, extended] = texts();
+        Err(RequestError::illegal_argument(format!(
+            "Extended bounds have to be inside hard bounds, hard bounds: [{hard}], extended bounds: [{extended}]"
+        )))
+    }
+
     /// Refuses a minimum above the maximum; `shown` formats an end for the error message.
     pub fn check(
         &self,

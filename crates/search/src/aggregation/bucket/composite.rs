@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::{Key, ListPartial};
@@ -49,7 +49,7 @@ impl Composite {
             Some(other) => return Err(options.wrong_type("sources", &other)),
         };
         if list.is_empty() {
-            return Err(options.refused("sources", "Composite [sources] cannot be null or empty"));
+            return Err(unbuilt(options, "Composite [sources] cannot be null or empty".to_owned()));
         }
         if list.len() > SOURCE_COUNT_MAX {
             return Err(options.refused("sources", format!("more than {SOURCE_COUNT_MAX} sources")));
@@ -61,7 +61,7 @@ impl Composite {
             if sources.iter().any(|other| other.name == source.name) {
                 let reason =
                     format!("Composite source names must be unique, found duplicates: [{}]", source.name);
-                return Err(options.refused("sources", reason));
+                return Err(unbuilt(options, reason));
             }
             sources.push(source);
         }
@@ -142,6 +142,12 @@ impl Composite {
             .map(|(place, (own, key))| Ok((claimed::name(&own.name)?, own.show(key, sources.get(place))?)));
         Ok(Value::Object(shown.collect::<Result<_>>()?))
     }
+}
+
+/// Returns the error for sources that Elasticsearch's parser cannot make an aggregation of.
+fn unbuilt(options: &Options, reason: String) -> RequestError {
+    let cause = ObjectParser::new(options.kind).failed_to_build(RequestError::illegal_argument(reason));
+    options.failed("sources", cause)
 }
 
 impl Request for Composite {

@@ -64,8 +64,11 @@ impl DateHistogram {
         let interval = calendar_or_fixed(options)?;
         let offset_millis = offset_millis(options)?;
         let min_doc_count = min_doc_count(options)?;
-        let extended_bounds = Bounds::parse(options, "extended_bounds")?;
-        let hard_bounds = Bounds::parse(options, "hard_bounds")?;
+        let mut bounds = |name: &str| {
+            let bounds = Bounds::parse(options, name, "bounds")?;
+            bounds.iter().try_for_each(|bounds| bounds.check_whole(options, name)).map(|()| bounds)
+        };
+        let (extended_bounds, hard_bounds) = (bounds("extended_bounds")?, bounds("hard_bounds")?);
         let keyed = options.boolean("keyed")?.unwrap_or(false);
         let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
         let values = ValuesOptions::parse_with_zone(options)?;
@@ -92,6 +95,9 @@ impl DateHistogram {
         let rounding = Rounding { interval, zone: zone(&self.values)?, offset_millis: self.offset_millis };
         let extended_bounds = self.bounds("extended_bounds", &self.extended_bounds, source)?;
         let hard_bounds = self.bounds("hard_bounds", &self.hard_bounds, source)?;
+        if let (Some(hard), Some(extended)) = (&self.hard_bounds, &self.extended_bounds) {
+            hard_bounds.check_contains(&extended_bounds, || [hard.to_text(), extended.to_text()])?;
+        }
         let round = |end: Option<i64>| end.map(|end| rounding.round(end));
         Ok(DateShape {
             extended_bounds: Bounds { min: round(extended_bounds.min), max: round(extended_bounds.max) },

@@ -99,8 +99,8 @@ impl Filters {
             let fits = match option {
                 "other_bucket" | "keyed" => value.is_boolean(),
                 "other_bucket_key" => value.is_string(),
-                "filters" => !value.is_null(),
-                _ => true,
+                "filters" => value.is_object() || value.is_array(),
+                _ => false,
             };
             if !fits {
                 let (token, name) = (json::token(value), &options.name);

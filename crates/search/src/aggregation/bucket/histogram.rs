@@ -1,7 +1,7 @@
 //! The options of `histogram`. Source: Elasticsearch's `HistogramAggregationBuilder`.
 
-use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::super::answer::order::BucketOrder;
@@ -22,6 +22,9 @@ use super::range_histogram::{RangeHistogramCollector, RangeKeys};
 use crate::error;
 use crate::query::Query;
 use crate::values::json;
+
+/// The name of Elasticsearch's parser of bounds.
+const DOUBLE_BOUNDS: &str = "double_bounds";
 
 /// The options of a `histogram`: interval, offset, bounds and order.
 #[derive(Debug, Clone)]
@@ -64,14 +67,6 @@ impl Histogram {
         let min_doc_count = min_doc_count(options)?;
         let extended_bounds = double_bounds(options, "extended_bounds")?;
         let hard_bounds = double_bounds(options, "hard_bounds")?;
-        let inside = |end: Option<f64>| {
-            end.is_none_or(|end| {
-                hard_bounds.min.is_none_or(|min| end >= min) && hard_bounds.max.is_none_or(|max| end <= max)
-            })
-        };
-        if !inside(extended_bounds.min) || !inside(extended_bounds.max) {
-            return Err(RequestError::illegal_argument("Extended bounds have to be inside hard bounds"));
-        }
         let keyed = options.boolean("keyed")?.unwrap_or(false);
         let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
         let values = ValuesOptions::parse(options)?;
@@ -122,11 +117,17 @@ impl Request for Histogram {
         Some(&self.order)
     }
 
-    /// A missing interval is reported by the shard.
+    /// A missing interval and bounds that do not fit are reported by the shard.
     fn check_order(&self, own: &Aggregation, _: &Shape, _: Option<&Query>) -> Result<(), RequestError> {
         if self.interval == 0.0 {
             return Err(RequestError::illegal_argument("interval must be positive, got: 0.0"));
         }
+        let shown = |bounds: &Bounds<f64>| {
+            let end = |end: Option<f64>| end.map(java_double).unwrap_or_default();
+            format!("{}--{}", end(bounds.min), end(bounds.max))
+        };
+        let texts = || [shown(&self.hard_bounds), shown(&self.extended_bounds)];
+        self.hard_bounds.check_contains(&self.extended_bounds, texts)?;
         self.order.check_on_shard(&own.subs)
     }
 
@@ -193,17 +194,35 @@ impl Render for Histogram {
 }
 
 fn double_bounds(options: &mut Options, name: &str) -> Result<Bounds<f64>, RequestError> {
-    let Some(bounds) = Bounds::parse(options, name)? else { return Ok(Bounds::default()) };
-    let number = |value: Option<Value>| match value {
+    let Some(bounds) = Bounds::parse(options, name, DOUBLE_BOUNDS)? else { return Ok(Bounds::default()) };
+    let parser = ObjectParser::new(DOUBLE_BOUNDS);
+    let number = |end: &str, value: Option<Value>| match value {
         None => Ok(None),
         Some(value) => {
             let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
-            let wrong =
-                || options.failed(name, json::number_format(json::scalar_text(&value).unwrap_or_default()));
+            let wrong = || {
+                let cause = json::number_format(json::scalar_text(&value).unwrap_or_default());
+                options.failed(name, parser.failed(end, cause))
+            };
             number.filter(|number: &f64| number.is_finite()).map(Some).ok_or_else(wrong)
         }
     };
-    let bounds = Bounds { min: number(bounds.min)?, max: number(bounds.max)? };
-    bounds.check(name, &options.name, java_double).map_err(|cause| options.failed(name, cause))?;
+    let bounds = Bounds { min: number("min", bounds.min)?, max: number("max", bounds.max)? };
+    if let (Some(min), Some(max)) = (bounds.min, bounds.max)
+        && min > max
+    {
+        return Err(options.failed(name, parser.failed("max", inverted(min, max))));
+    }
     Ok(bounds)
+}
+
+/// Returns the error of Elasticsearch's parser for a minimum above the maximum, with all its causes.
+fn inverted(min: f64, max: f64) -> RequestError {
+    let (min, max) = (java_double(min), java_double(max));
+    let reason = format!("max bound [{max}] must be greater than min bound [{min}]");
+    let thrown = RequestError::bad_request("invocation_target_exception", "")
+        .caused_by(RequestError::illegal_argument(reason));
+    let class = "org.elasticsearch.search.aggregations.bucket.histogram.DoubleBounds";
+    let built = RequestError::illegal_argument(format!("Cannot instantiate an object of {class}"));
+    ObjectParser::new(DOUBLE_BOUNDS).failed_to_build(built.caused_by(thrown))
 }

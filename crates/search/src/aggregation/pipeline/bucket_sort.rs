@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use limber_mapping::RequestError;
+use serde_json::Value;
 
 use super::super::answer::partial::Partial;
 use super::super::options::Options;
@@ -34,6 +35,9 @@ impl BucketSort {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let list = match options.take("sort") {
             None => Vec::new(),
+            Some(value @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => {
+                return Err(options.wrong_type("sort", &value));
+            }
             Some(value) => Sort::parse_list(&value).map_err(|cause| options.failed("sort", cause))?,
         };
         if list.len() > SORT_COUNT_MAX {

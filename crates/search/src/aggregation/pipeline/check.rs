@@ -100,7 +100,8 @@ pub fn sequential_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Opt
     let name = &own.name;
     let Some(parent) = parent else {
         return Some(format!(
-            "{kind} aggregation [{name}] must have a histogram, date_histogram or auto_date_histogram as parent"
+            "{kind} aggregation [{name}] must have a histogram, date_histogram or auto_date_histogram as parent but doesn't have a \
+             parent"
         ));
     };
     let min_doc_count = parent.definition().and_then(|definition| definition.histogram_min_doc_count());

@@ -52,6 +52,9 @@ pub fn buckets_path(
 ) -> Result<BucketsPath, RequestError> {
     let value = match options.take("buckets_path") {
         Some(Value::Array(mut list)) if list.len() == 1 => list.remove(0),
+        Some(object @ Value::Object(_)) if options.kind == "moving_fn" => {
+            return Err(options.wrong_type("buckets_path", &object));
+        }
         Some(Value::Object(map)) if map.len() == 1 => {
             map.into_iter().next().map_or(Value::Null, |(_, path)| path)
         }

@@ -25,7 +25,8 @@ pub struct SerialDiff {
 
 impl SerialDiff {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let path = buckets_path(options, missing_for("serial_diff"))?;
+        // Elasticsearch names the wrong aggregation.
+        let path = buckets_path(options, missing_for("derivative"))?;
         let gaps = GapPolicy::parse(options)?;
         let format = format(options)?;
         let lag = options.int("lag")?.unwrap_or(1);

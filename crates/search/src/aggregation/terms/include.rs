@@ -56,7 +56,9 @@ impl Include {
             Some(Value::Object(map)) if name == "include" => {
                 Partition::parse(options, map).map(|partition| Some(Include::Partition(partition)))
             }
-            Some(other @ Value::Object(_)) => Err(options.wrong_type(name, &other)),
+            Some(other @ (Value::Object(_) | Value::Number(_) | Value::Bool(_))) => {
+                Err(options.wrong_type(name, &other))
+            }
             Some(value) => {
                 let pattern = json::scalar_text(&value).unwrap_or_default();
                 if pattern.chars().count() > PATTERN_CHARS_MAX {
@@ -80,9 +82,9 @@ impl Partition {
                 "partition" => number = Some(json::int(value)?),
                 "num_partitions" => count = Some(json::int(value)?),
                 _ => {
-                    return Err(
-                        options.failed("include", super::super::options::unknown_field("include", name))
-                    );
+                    let reason = format!("Unknown parameter in Include/Exclude clause: {name}");
+                    let cause = RequestError::bad_request("parse_exception", reason);
+                    return Err(options.failed("include", cause));
                 }
             }
         }
@@ -98,7 +100,7 @@ impl Partition {
         let count = count.ok_or_else(|| missing("num_partitions"))?;
         if number < 0 || number >= count {
             return Err(options
-                .refused("include", "Partition must be a number between 0 and the number of partitions"));
+                .refused("include", format!("Partition must be >=0 and < numPartition which is {count}")));
         }
         Ok(Partition { number, count })
     }
