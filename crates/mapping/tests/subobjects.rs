@@ -152,6 +152,29 @@ fn check(body: &Value, documents: &[&str], expected: &Value) {
     assert_eq!(mapping.to_json(), *expected, "{documents:?} in {body}");
 }
 
+/// The mappings are those of OpenSearch 3.8.
+#[test]
+fn disable_objects_means_that_objects_have_no_subobjects() {
+    let root = json!({"disable_objects": true});
+    let documents =
+        [r#"{"metrics.cpu.usage": 0.82}"#, r#"{"metrics": {"cpu": {"usage": 0.65}}}"#, r#"{"metrics": 5}"#];
+    let properties = json!({"metrics": {"type": "long"}, "metrics.cpu.usage": {"type": "float"}});
+    check(&root, &documents, &json!({"disable_objects": true, "properties": properties}));
+
+    let object = json!({"properties": {"metrics": {"type": "object", "disable_objects": true}}});
+    let properties = json!({"a.b": {"type": "long"}, "c.d": {"type": "long"}});
+    let expected = json!({"properties": {"metrics": {"disable_objects": true, "properties": properties}}});
+    check(&object, &[r#"{"metrics": {"a.b": 1, "c": {"d": 2}}}"#], &expected);
+
+    for body in [
+        json!({"disable_objects": "x"}),
+        json!({"properties": {"n": {"type": "nested", "disable_objects": true}}}),
+        json!({"properties": {"n": {"type": "float", "disable_objects": true}}}),
+    ] {
+        assert!(Mapping::parse(&body, &MappingSettings::default()).is_err(), "{body}");
+    }
+}
+
 #[test]
 fn what_a_runtime_field_makes_is_not_mapped() {
     let copied = json!({

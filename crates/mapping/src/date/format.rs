@@ -27,7 +27,7 @@ pub struct DateFormat {
     pub pattern: String,
     /// The language of names in texts.
     locale: Arc<Locale>,
-    alternatives: Vec<Alternative>,
+    pub(super) alternatives: Vec<Alternative>,
     /// The separators of the layout `yyyy?MM?dd?HH?mm?ss`, if the first alternative is exactly that, without
     /// a zone.
     plain: Option<[u8; 5]>,
@@ -39,13 +39,13 @@ pub struct DateFormat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Epoch {
+pub(super) enum Epoch {
     Seconds,
     Millis,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Alternative {
+pub(super) enum Alternative {
     Epoch(Epoch),
     Items { read: Vec<Item>, written: Vec<Item>, is_lenient: bool },
 }
@@ -291,7 +291,12 @@ impl DateFormat {
 }
 
 #[cold]
-fn unparsable(text: &str, alternatives: usize, stopped_at: usize, only: &Alternative) -> RequestError {
+pub(super) fn unparsable(
+    text: &str,
+    alternatives: usize,
+    stopped_at: usize,
+    only: &Alternative,
+) -> RequestError {
     let reason = if alternatives > 1 {
         "Failed to parse with all enclosed parsers".to_owned()
     } else if stopped_at > 0 && stopped_at < text.len() && matches!(only, Alternative::Items { .. }) {
@@ -322,7 +327,7 @@ impl Alternative {
     }
 
     /// Parses a date. The error is the index at which parsing stopped.
-    fn read(&self, text: &str, round_up: bool, zone: &Zone) -> Result<Instant, usize> {
+    pub(super) fn read(&self, text: &str, round_up: bool, zone: &Zone) -> Result<Instant, usize> {
         match self {
             // As in Elasticsearch, a query's zone even shifts an epoch.
             Alternative::Epoch(epoch) => {

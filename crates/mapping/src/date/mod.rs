@@ -5,6 +5,7 @@ mod defaults;
 mod format;
 mod instant;
 mod item;
+mod local;
 mod locale;
 mod math;
 mod names;

@@ -21,6 +21,11 @@ impl Fields {
         Fields { values: [0; UNIT_COUNT], present: 0, zone: None }
     }
 
+    /// Returns the same fields as those of a text without a zone.
+    pub(super) fn without_zone(self) -> Fields {
+        Fields { zone: None, ..self }
+    }
+
     fn set(&mut self, unit: Unit, value: i64) {
         self.values[unit as usize] = value;
         self.present |= 1 << unit as u32;

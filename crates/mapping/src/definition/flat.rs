@@ -1,4 +1,5 @@
-//! Objects without objects (`subobjects: false`): "under which names do their fields stand?"
+//! Objects without objects (`subobjects: false`, OpenSearch's `disable_objects: true`): "under which names do
+//! their fields stand?"
 //!
 //! Such an object takes names with dots as they are: `time` and `time.min` are two fields of it. An object
 //! that is declared below it is taken apart, and its fields get its name before their own.
@@ -23,9 +24,24 @@ pub(super) fn parse(value: &Value) -> Result<bool, RequestError> {
     })
 }
 
+/// Parses `disable_objects` of an object's declaration.
+fn parse_disabled(value: &Value) -> Result<bool, RequestError> {
+    boolean(value).map_err(|_| {
+        mapper_parsing(format!(
+            "Configuration error: Parameter [disable_objects] must be a boolean value (true or false), but got [{}]. Could not convert \
+             [disable_objects.disable_objects] to boolean",
+            java_text(value)
+        ))
+    })
+}
+
 /// Whether the declaration says `subobjects: false`; known before its properties are read.
 pub(super) fn is_flat(body: &serde_json::Map<String, Value>) -> Result<bool, RequestError> {
-    body.get("subobjects").map_or(Ok(false), |value| parse(value).map(|subobjects| !subobjects))
+    match (body.get("subobjects"), body.get("disable_objects")) {
+        (Some(value), _) => parse(value).map(|subobjects| !subobjects),
+        (None, Some(value)) => parse_disabled(value),
+        (None, None) => Ok(false),
+    }
 }
 
 /// Refuses a name in a flat object that has too many dots, because each beginning of the name becomes an
@@ -54,6 +70,13 @@ pub(super) struct Around<'a> {
 }
 
 impl Object {
+    /// Sets `disable_objects`.
+    pub(super) fn disable_objects(&mut self, value: &Value) -> Result<(), RequestError> {
+        self.subobjects = Some(!parse_disabled(value)?);
+        self.says_disable_objects = true;
+        Ok(())
+    }
+
     /// Whether its fields have names with dots and no objects around them.
     pub fn is_flat(&self) -> bool {
         self.subobjects == Some(false)

@@ -172,6 +172,7 @@ fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Obje
         dynamic: update.dynamic.or(present.dynamic),
         enabled: present.enabled,
         subobjects: present.subobjects,
+        says_disable_objects: present.says_disable_objects,
         keep: update.keep.or(present.keep),
         properties,
     })

@@ -76,6 +76,7 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             "dynamic" => root.object.dynamic = Some(dynamic(value)?),
             "enabled" => root.object.enabled = Some(named_boolean("enabled.enabled", value)?),
             "subobjects" => root.object.subobjects = Some(flat::parse(value)?),
+            "disable_objects" => root.object.disable_objects(value)?,
             "properties" => {
                 let inside = Inside { path: "", depth: 1, is_flat: flat::is_flat(body)? };
                 root.object.properties = properties(value, inside, settings)?;
@@ -301,6 +302,7 @@ fn object(
             "dynamic" => object.dynamic = Some(dynamic(value)?),
             "enabled" => object.enabled = Some(named_boolean("enabled.enabled", value)?),
             "subobjects" => object.subobjects = Some(flat::parse(value)?),
+            "disable_objects" if object.nested.is_none() => object.disable_objects(value)?,
             "properties" => {
                 let inside = Inside { path, depth: depth + 1, is_flat: flat::is_flat(body)? };
                 object.properties = properties(value, inside, settings)?;

@@ -95,6 +95,7 @@ fn add(
                     present.dynamic = object.dynamic.or(present.dynamic);
                     present.enabled = object.enabled.or(present.enabled);
                     present.subobjects = object.subobjects.or(present.subobjects);
+                    present.says_disable_objects |= object.says_disable_objects;
                     present.properties.extend(object.properties);
                 }
                 (Some(Node::Object(_)), Node::Leaf(_) | Node::Alias(_)) => {

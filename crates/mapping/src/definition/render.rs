@@ -57,8 +57,12 @@ fn head(object: &Object, body: &mut Map<String, Value>) {
     if object.enabled == Some(false) {
         body.insert("enabled".into(), false.into());
     }
-    if let Some(subobjects) = object.subobjects {
-        body.insert("subobjects".into(), subobjects.into());
+    match object.subobjects {
+        Some(subobjects) if object.says_disable_objects => {
+            body.insert("disable_objects".into(), (!subobjects).into());
+        }
+        Some(subobjects) => drop(body.insert("subobjects".into(), subobjects.into())),
+        None => {}
     }
     if let Some(keep) = object.keep {
         body.insert("synthetic_source_keep".into(), keep.name().into());

@@ -60,6 +60,8 @@ pub(crate) struct Object {
     pub enabled: Option<bool>,
     /// `subobjects`: false where names with dots are names of fields.
     pub subobjects: Option<bool>,
+    /// Whether the declaration says `disable_objects` instead, OpenSearch's name for the opposite.
+    pub says_disable_objects: bool,
     /// `synthetic_source_keep`.
     pub keep: Option<Keep>,
     pub properties: BTreeMap<String, Node>,

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde_json::{Map, Value, json};
 
 use super::declaration::Leaf;
-use super::mapped::Field;
+use super::mapped::{Field, Flattened};
 use super::params::Param;
 use super::query::{DateContext, RangeEnd, Selection, Wanted};
 use super::scalar::{Cause, OwnedScalar, Reads, Scalar, Typed};
@@ -263,6 +263,11 @@ pub(crate) trait FieldType: Debug + Send + Sync {
     fn is_aggregatable(&self, field: &Field, has_fielddata: bool) -> bool {
         self.like().map_or(field.doc_values, |like| like.is_aggregatable(field, has_fielddata))
     }
+
+    /// Whether patterns, fuzzy terms and open ranges select the values of a key, if this is the type of keys.
+    fn keys_take_patterns(&self) -> bool {
+        false
+    }
 }
 
 fn not_searchable(field: &Field) -> RequestError {
@@ -394,5 +399,10 @@ impl Field {
     /// Whether `_field_caps` shows the field as aggregatable. `has_fielddata` is the parameter `fielddata`.
     pub fn is_aggregatable(&self, has_fielddata: bool) -> bool {
         self.of.is_aggregatable(self, has_fielddata)
+    }
+
+    /// Whether this is a key of a flattened field that only terms, prefixes and ranges with both ends select.
+    pub fn is_key_of_terms(&self) -> bool {
+        self.flattened == Some(Flattened::Key) && !self.of.keys_take_patterns()
     }
 }

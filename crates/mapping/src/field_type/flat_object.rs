@@ -84,6 +84,10 @@ impl FieldType for FlatObjectKeys {
     fn shown_by(&self, field: &Field, _: &str) -> Result<DateFormat, RequestError> {
         Err(no_formats(field))
     }
+
+    fn keys_take_patterns(&self) -> bool {
+        true
+    }
 }
 
 fn no_formats(field: &Field) -> RequestError {

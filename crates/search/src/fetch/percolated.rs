@@ -36,6 +36,9 @@ impl<'a> Percolations<'a> {
         for (name, node, queries) in self.iter() {
             let Some(stored) = queries.query(doc)? else { continue };
             let slots = matching_slots(&stored, &node.held.segments[0].segment)?;
+            if slots.is_empty() {
+                continue;
+            }
             let field = name.map_or_else(|| SLOTS.to_owned(), |name| format!("{SLOTS}_{name}"));
             if let Value::Object(fields) =
                 &mut **fields.get_or_insert_with(|| Box::new(Value::Object(Map::new())))

@@ -23,6 +23,7 @@ mod slice;
 mod spans;
 mod within;
 
+mod asked;
 mod bind;
 mod bound;
 mod bound_node;
@@ -34,6 +35,7 @@ mod matching;
 mod required_terms;
 mod scoring;
 
+pub use asked::{Asked, AskedVisitor, Occur};
 pub(crate) use bind::{bind, bind_in, bind_to_mapped};
 pub(crate) use bound::BoundQuery;
 pub(crate) use bound_node::{CountedFrom, Part, WeightedPart, Whole};

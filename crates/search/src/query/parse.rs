@@ -7,6 +7,7 @@ use limber_mapping::{ObjectParser, RequestError};
 use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
+use super::asked::AskedVisitor;
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::joining::inner_hits::{InnerHitsRequest, ReadInnerHits};
@@ -43,6 +44,9 @@ pub trait QueryNode: Debug + Send + Sync {
     fn is_match_all(&self) -> bool {
         false
     }
+
+    /// Shows the visitor what the query asks of a field, or its clauses.
+    fn show_asked(&self, _: &mut dyn AskedVisitor) {}
 
     /// Returns itself if it is a span query.
     #[expect(private_interfaces, reason = "implemented and asked for by queries alone")]

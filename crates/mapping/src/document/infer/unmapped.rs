@@ -129,7 +129,8 @@ impl<'a> Inference<'a> {
             return Ok(None);
         }
         let dynamic = definition::dynamic(&body["dynamic"]).unwrap_or(dynamic);
-        let is_flat = body["subobjects"] == false || body["subobjects"] == "false";
+        let says = |name: &str, flag: bool, text: &str| body[name] == flag || body[name] == text;
+        let is_flat = says("subobjects", false, "false") || says("disable_objects", true, "true");
         Ok(Some(ObjectContext {
             object: None,
             dynamic,

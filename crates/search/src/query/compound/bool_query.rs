@@ -11,6 +11,7 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::matcher::{BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
 use crate::primitives::TermNode;
+use crate::query::asked::{AskedVisitor, Occur, show_clauses};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, ByScore, CountedFrom, Scored, score_of};
@@ -129,6 +130,12 @@ impl QueryNode for Bool {
             node.min_should_match = node.min_should_match.max(1);
         }
         Ok(node.simplified())
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        show_clauses(self.must.iter().chain(&self.filter), Occur::Required, visitor);
+        show_clauses(&self.should, Occur::Optional, visitor);
+        show_clauses(&self.must_not, Occur::Excluded, visitor);
     }
 }
 

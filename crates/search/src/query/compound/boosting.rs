@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, each_match};
+use crate::query::asked::{AskedVisitor, Occur, show_clauses};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, only_matching};
@@ -65,6 +66,11 @@ impl QueryNode for Boosting {
         let negative = binder.query(&self.negative, 1.0)?;
         let node = BoostingNode { positive, negative, negative_boost: self.negative_boost, boost };
         Ok(node.into())
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        show_clauses([&self.positive], Occur::Required, visitor);
+        show_clauses([&self.negative], Occur::Optional, visitor);
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::matcher::{BoxedMatcher, BoxedScorer};
+use crate::query::asked::{AskedVisitor, Occur, show_clauses};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, Whole, boosted, constant_scorer};
@@ -57,6 +58,10 @@ impl QueryNode for ConstantScore {
             return Ok(inner);
         }
         Ok(ConstantNode { inner, boost }.into())
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        show_clauses([&self.filter], Occur::Required, visitor);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::matcher::{BoxedMatcher, BoxedScorer, DisMaxScorer, Union};
+use crate::query::asked::{AskedVisitor, Occur, show_clauses};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, score_of};
@@ -72,6 +73,10 @@ impl QueryNode for DisMax {
             1 => queries.remove(0),
             _ => DisMaxNode { queries, tie_breaker: self.tie_breaker }.into(),
         })
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        show_clauses(&self.queries, Occur::Optional, visitor);
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use limber_mapping::RequestError;
 use limber_mapping::date::Zone;
-use limber_mapping::{Flattened, RequestError};
 use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value, json};
 
@@ -428,7 +428,7 @@ impl Translation<'_> {
                 let field = self.binder.field(path);
                 // Keys of flattened fields only support prefixes.
                 if let Some(prefix) = text.strip_suffix('*').filter(|prefix| !prefix.contains(['*', '?']))
-                    && field.as_ref().is_some_and(|field| field.flattened == Some(Flattened::Key))
+                    && field.as_ref().is_some_and(|field| field.is_key_of_terms())
                 {
                     return self.query("prefix", json!({&**path: {"value": unescape(prefix)}}));
                 }

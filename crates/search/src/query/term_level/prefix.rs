@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::rewrite::{Rewrite, bind_automaton};
 use crate::error::Error;
 use crate::primitives::{Docs, Piece, TermPattern};
+use crate::query::asked::{Asked, AskedVisitor};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
@@ -89,6 +90,10 @@ impl QueryNode for Prefix {
             Rewrite::Constant => Ok(super::wildcard::bind_pattern(&field, pattern, boost, text)),
             _ => bind_automaton(binder, &field, Arc::new(pattern), rewrite, |_, _| 1.0, boost, text),
         }
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        visitor.take(&self.field, Asked::Prefix(&self.value));
     }
 
     fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {

@@ -1,12 +1,13 @@
 //! `range`: documents with a value between two ends.
 
 use limber_mapping::date::{DateFormat, Zone};
-use limber_mapping::{DateContext, Field, Flattened, RangeEnd, RangeRelation, RequestError, Selection};
+use limber_mapping::{DateContext, Field, RangeEnd, RangeRelation, RequestError, Selection};
 use limber_work as work;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::primitives::Docs;
+use crate::query::asked::{Asked, AskedVisitor};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::convert;
@@ -115,6 +116,12 @@ impl QueryNode for Range {
         Ok(convert::constant(&field, selection, boost))
     }
 
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        let lower = self.lower.as_ref().map(|(value, _)| value);
+        let upper = self.upper.as_ref().map(|(value, _)| value);
+        visitor.take(&self.field, Asked::Between(lower, upper));
+    }
+
     fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
         Some(self)
     }
@@ -158,7 +165,7 @@ impl Range {
             let wanted = field.select_ranges(lower, upper, self.relation, &context)?;
             return Ok(wanted.map_or(Selection::Nothing, Selection::Ranges));
         }
-        if field.flattened == Some(Flattened::Key) && [lower, upper].iter().any(Option::is_none) {
+        if field.is_key_of_terms() && [lower, upper].iter().any(Option::is_none) {
             return Err(RequestError::illegal_argument(
                 "[range] queries on keyed [flattened] fields must include both an upper and a lower bound.",
             )

@@ -9,6 +9,7 @@ use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, TermScorer};
 use crate::primitives::TermNode;
+use crate::query::asked::{Asked, AskedVisitor};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, CountedFrom, Part, WeightedPart, constant_scorer};
@@ -65,6 +66,10 @@ impl QueryNode for Term {
             return super::wildcard::bind_literal(binder, &self.field, &text, boost);
         }
         binder.term(&self.field, &self.value, boost)
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        visitor.take(&self.field, Asked::Values(std::slice::from_ref(&self.value)));
     }
 }
 

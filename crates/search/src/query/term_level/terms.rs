@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::context::documents::DocumentName;
 use crate::error::Error;
 use crate::primitives::Docs;
+use crate::query::asked::{Asked, AskedVisitor};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::convert;
@@ -277,5 +278,11 @@ impl QueryNode for Terms {
             Docs::AnyOf(ranges)
         };
         Ok(BoundQuery::constant_as(docs, boost, name))
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        if let Values::Given(values) = &self.values {
+            visitor.take(&self.field, Asked::Values(values));
+        }
     }
 }

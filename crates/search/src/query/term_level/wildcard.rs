@@ -12,6 +12,7 @@ use super::rewrite::{Rewrite, best_terms, bind_automaton};
 use crate::error::Error;
 use crate::matcher::automaton::shown_terms;
 use crate::primitives::{Docs, Piece, TermPattern};
+use crate::query::asked::{Asked, AskedVisitor};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
@@ -65,6 +66,10 @@ impl QueryNode for Wildcard {
             Rewrite::Constant => Ok(bind_pattern(&field, pattern, boost, text)),
             _ => bind_automaton(binder, &field, Arc::new(pattern), rewrite, |_, _| 1.0, boost, text),
         }
+    }
+
+    fn show_asked(&self, visitor: &mut dyn AskedVisitor) {
+        visitor.take(&self.field, Asked::Pattern(&self.pattern));
     }
 
     fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
