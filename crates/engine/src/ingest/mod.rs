@@ -18,6 +18,7 @@ mod pipeline;
 mod processor;
 mod registry;
 mod resources;
+pub(crate) mod routing;
 mod run;
 mod run_each;
 mod script;

@@ -15,6 +15,8 @@ use crate::shard::store_error;
 pub(crate) struct PipelineRun {
     /// `original_size`, by the prefix of the processor that set it.
     sizes: HashMap<String, u32>,
+    /// Routing values of the search, separated by commas.
+    routing: Option<String>,
     charge: Charge,
     /// What a verbose pipeline shows; `None` if the pipeline is not verbose.
     verbose: Option<Verbose>,
@@ -29,9 +31,23 @@ pub(super) fn size_key(prefix: Option<&str>) -> String {
 }
 
 impl PipelineRun {
-    /// Begins a run. `charge` is an empty charge of the `request` circuit breaker.
-    pub(crate) fn new(charge: Charge) -> PipelineRun {
-        PipelineRun { sizes: HashMap::new(), charge, verbose: None }
+    /// Begins a run of a search with this routing. `charge` is an empty charge of the `request` circuit
+    /// breaker.
+    pub(crate) fn new(charge: Charge, routing: Option<&str>) -> PipelineRun {
+        PipelineRun { sizes: HashMap::new(), routing: routing.map(str::to_owned), charge, verbose: None }
+    }
+
+    /// Returns the routing that the search has after the processors of requests.
+    pub(crate) fn routing(&self) -> Option<&str> {
+        self.routing.as_deref()
+    }
+
+    pub(super) fn has_routing(&self) -> bool {
+        self.routing.as_ref().is_some_and(|routing| !routing.is_empty())
+    }
+
+    pub(super) fn set_routing(&mut self, values: impl IntoIterator<Item = String>) {
+        self.routing = Some(values.into_iter().collect::<Vec<_>>().join(","));
     }
 
     /// Begins to note what the processors do. `body` is the search as the user sent it.

@@ -108,6 +108,13 @@ const CLUSTER_SETTINGS: &[Definition] = &[
         Dynamic,
     ),
     row("cluster.routing.allocation.awareness.force.*", Text, "", Dynamic),
+    row("cluster.routing.allocation.awareness.balance", Boolean, "false", Dynamic),
+    row("cluster.routing.allocation.balance.prefer_primary", Boolean, "false", Dynamic),
+    row("cluster.routing.search_replica.strict", Boolean, "true", Dynamic),
+    row("cluster_manager.throttling.thresholds.*", Integer { min: -1, max: INT_MAX }, "", Dynamic),
+    row("segrep.pressure.enabled", Boolean, "false", Dynamic),
+    // Processors of search pipelines that plugins of OpenSearch add by themselves; none does here.
+    row("cluster.search.enabled_system_generated_factories", List, "[]", Dynamic),
     row("cluster.routing.allocation.balance.index", Float { min: 0.0, max: f64::MAX }, "0.55", Dynamic),
     row("cluster.routing.allocation.balance.shard", Float { min: 0.0, max: f64::MAX }, "0.45", Dynamic),
     row("cluster.routing.allocation.balance.threshold", Float { min: 0.0, max: f64::MAX }, "1.0", Dynamic),

@@ -40,6 +40,7 @@ mod set;
 mod set_security_user;
 mod sort;
 mod split;
+mod split_to_fields;
 mod terminate;
 mod text;
 mod trim;
@@ -88,6 +89,8 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("set_security_user", set_security_user::parse),
     ("sort", sort::parse),
     ("split", split::parse),
+    ("split_to_fields", split_to_fields::parse),
+    ("temporal_routing", routing_hash::parse_temporal),
     ("terminate", terminate::parse),
     ("trim", trim::parse),
     ("uppercase", letter_case::parse_uppercase),

@@ -1,12 +1,8 @@
-//! `hierarchical_routing` and `acl_routing`: "documents with the same beginning of a path, or of the same
-//! group, are in the same shard".
+//! `hierarchical_routing`, `acl_routing` and `temporal_routing`: "documents with the same beginning of a path,
+//! of the same group or of the same time are in the same shard".
 //!
-//! Source: OpenSearch's `HierarchicalRoutingProcessor` and `AclRoutingProcessor`, with their hashes.
+//! Source: OpenSearch's `HierarchicalRoutingProcessor`, `AclRoutingProcessor` and `TemporalRoutingProcessor`.
 
-use std::io::Cursor;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
@@ -14,10 +10,8 @@ use super::super::document::node::{Kind, NodeId};
 use super::super::document::path::FieldPath;
 use super::super::document::value::java_text;
 use super::super::options::Options;
+use super::super::routing::{TimeBuckets, of_group, of_path, path_options};
 use super::{Flow, Processor};
-
-/// The anchor of a path without parts.
-const ROOT: &str = "_root";
 
 /// What the routing is made of.
 #[derive(Debug)]
@@ -26,6 +20,8 @@ enum Rule {
     Hierarchy { anchor_depth: usize, separator: String },
     /// The group that may read the document.
     Acl,
+    /// The hour, day, week or month of the document.
+    Time(TimeBuckets),
 }
 
 #[derive(Debug)]
@@ -41,7 +37,7 @@ struct RoutingHash {
 /// (`/`), `ignore_missing` (false) and `override_existing` (true).
 pub fn parse_hierarchical(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("path_field")?;
-    let (anchor_depth, separator) = hierarchy_options(options)?;
+    let (anchor_depth, separator) = path_options(options)?;
     let target = FieldPath::parse("_routing")?;
     finish(options, field, target, Rule::Hierarchy { anchor_depth, separator })
 }
@@ -54,16 +50,13 @@ pub fn parse_acl(options: &mut Options) -> Result<Box<dyn Processor>, RequestErr
     finish(options, field, target, Rule::Acl)
 }
 
-/// Reads `anchor_depth` and `path_separator`.
-fn hierarchy_options(options: &mut Options) -> Result<(usize, String), RequestError> {
-    let depth = options.optional_int("anchor_depth")?.unwrap_or(2);
-    let depth = usize::try_from(depth).ok().filter(|&depth| depth > 0);
-    let depth = depth.ok_or_else(|| options.error("anchor_depth", "must be greater than 0"))?;
-    let separator = options.string_or("path_separator", "/")?;
-    match separator.is_empty() {
-        true => Err(options.error("path_separator", "cannot be null or empty")),
-        false => Ok((depth, separator)),
-    }
+/// Compiles `temporal_routing`. Options: `timestamp_field` and `granularity`; optional `format`
+/// (`strict_date_optional_time`), `hash_bucket` (false), `ignore_missing` (false) and `override_existing`
+/// (true).
+pub fn parse_temporal(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let (field, buckets) = TimeBuckets::parse(options)?;
+    let target = FieldPath::parse("_routing")?;
+    finish(options, FieldPath::parse(&field)?, target, Rule::Time(buckets))
 }
 
 fn finish(
@@ -90,7 +83,8 @@ impl Processor for RoutingHash {
         };
         let text = java_text(document, node);
         let routing = match &self.rule {
-            Rule::Acl => acl_routing(&text)?,
+            Rule::Acl => of_group(&text)?,
+            Rule::Time(buckets) => buckets.of_text(&text)?,
             Rule::Hierarchy { .. } if text.trim().is_empty() => {
                 return match self.ignore_missing {
                     true => Ok(Flow::Continue),
@@ -100,9 +94,7 @@ impl Processor for RoutingHash {
                     ))),
                 };
             }
-            Rule::Hierarchy { anchor_depth, separator } => {
-                hierarchical_routing(text.trim(), separator, *anchor_depth)?
-            }
+            Rule::Hierarchy { anchor_depth, separator } => of_path(text.trim(), separator, *anchor_depth)?,
         };
         let routing = document.make_string(&routing)?;
         self.target.set(document, routing)?;
@@ -121,49 +113,4 @@ impl RoutingHash {
 fn has_value(document: &mut IngestDocument<'_>, field: &FieldPath) -> Result<Option<NodeId>, RequestError> {
     let found = field.find(document)?.map(|found| found.node);
     Ok(found.filter(|&node| document.node(node).kind != Kind::Null))
-}
-
-/// Returns the routing of the first `anchor_depth` parts of a path.
-fn hierarchical_routing(path: &str, separator: &str, anchor_depth: usize) -> Result<String, RequestError> {
-    let parts = path.split(separator).map(str::trim).filter(|part| !part.is_empty());
-    let parts: Vec<&str> = parts.take(anchor_depth).collect();
-    let anchor = if parts.is_empty() { ROOT.to_owned() } else { parts.join(separator) };
-    let [first, _] = hash(&anchor)?;
-    Ok(match i64::from_ne_bytes(first.to_ne_bytes()) {
-        i64::MIN => "0".to_owned(),
-        first => first.abs().to_string(),
-    })
-}
-
-/// Returns the routing of a group that may read a document.
-fn acl_routing(group: &str) -> Result<String, RequestError> {
-    let halves = hash(group)?.map(u64::to_be_bytes);
-    Ok(URL_SAFE_NO_PAD.encode(halves.concat()))
-}
-
-/// Returns the two halves of Murmur3's 128 bits.
-fn hash(text: &str) -> Result<[u64; 2], RequestError> {
-    let hash = murmur3::murmur3_x64_128(&mut Cursor::new(text.as_bytes()), 0)
-        .map_err(|error| RequestError::internal("exception", error.to_string()))?;
-    Ok([hash as u64, (hash >> 64) as u64])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn routings_are_those_of_opensearch() {
-        // Recorded from OpenSearch 3.8.0.
-        for (path, expected) in [
-            ("/a/b/c", "3798723486112599867"),
-            ("a//b", "3798723486112599867"),
-            ("/", "8073684288746627228"),
-            ("5", "958005880272148645"),
-            ("a", "8839064797231613815"),
-        ] {
-            assert_eq!(hierarchical_routing(path, "/", 2).expect("a routing"), expected, "{path}");
-        }
-        assert_eq!(acl_routing("team-a").expect("a routing"), "LOvt6OpwHegf8MrKX7yrYQ");
-    }
 }

@@ -82,12 +82,16 @@ impl Node {
             format!("indices[{expression}]"),
             cancelled.clone(),
         );
-        let pinned = match &request.pit {
+        let mut pinned = match &request.pit {
             Some(point) => self.pinned_then(point)?,
             None => self.pin(expression, options, placement)?,
         };
         self.check_shard_count(&pinned)?;
-        let mut piped = self.apply_pipeline(request, &pinned)?;
+        let mut piped = self.apply_pipeline(request, placement.routing, &pinned)?;
+        let routing = piped.new_routing(placement.routing);
+        if routing.is_some() && request.pit.is_none() {
+            pinned = self.pin(expression, options, Placement { routing, ..placement })?;
+        }
         let request = &self.prepared(piped.request(request), &pinned, options)?;
         let context = self.search_context(cancelled);
         if !request.allows_partial.unwrap_or(context.allows_partial) {
@@ -200,8 +204,11 @@ impl Node {
             format!("indices[{expression}]"),
             cancelled.clone(),
         );
-        let pinned = self.pin(expression, options, placement)?;
-        let mut request = self.counted(request, &pinned)?;
+        let mut pinned = self.pin(expression, options, placement)?;
+        let (mut request, routing) = self.counted(request, placement.routing, &pinned)?;
+        if routing.is_some() {
+            pinned = self.pin(expression, options, Placement { routing: routing.as_deref(), ..placement })?;
+        }
         request.query = within_aliases(request.query, &pinned.filters)?;
         let context = self.search_context(cancelled);
         if !context.allows_partial {

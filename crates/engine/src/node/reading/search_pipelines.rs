@@ -36,6 +36,11 @@ impl Piped {
         self.0.as_ref().map_or(given, |running| &running.changed)
     }
 
+    /// Returns the routing of the search if the pipeline changed it from `given`.
+    pub(in crate::node) fn new_routing(&self, given: Option<&str>) -> Option<&str> {
+        self.0.as_ref()?.run.routing().filter(|routing| Some(*routing) != given)
+    }
+
     /// Applies the pipeline to the response.
     pub(in crate::node) fn finish(&mut self, response: &mut SearchResponse) -> Result<()> {
         let Some(running) = self.0.take() else { return Ok(()) };
@@ -125,8 +130,14 @@ impl Node {
         Ok(Some((Some(id), pipeline)))
     }
 
-    /// Applies the pipeline to a search request. A point in time has no default pipeline, as in OpenSearch.
-    pub(in crate::node) fn apply_pipeline(&self, request: &SearchRequest, pinned: &Pinned) -> Result<Piped> {
+    /// Applies the pipeline to a search request with this routing. A point in time has no default pipeline,
+    /// as in OpenSearch.
+    pub(in crate::node) fn apply_pipeline(
+        &self,
+        request: &SearchRequest,
+        routing: Option<&str>,
+        pinned: &Pinned,
+    ) -> Result<Piped> {
         if request.pipeline.is_none() && request.pit.is_some() {
             return Ok(Piped(None));
         }
@@ -139,7 +150,8 @@ impl Node {
             };
         };
         let charge = self.ledger.request.charge(0, "<search pipeline>");
-        let mut run = PipelineRun::new(charge.map_err(|error| crate::shard::store_error(&error))?);
+        let charge = charge.map_err(|error| crate::shard::store_error(&error))?;
+        let mut run = PipelineRun::new(charge, routing);
         if let Some(body) = &request.shown_body {
             run.be_verbose(body)?;
         }
@@ -153,8 +165,14 @@ impl Node {
         Ok(Piped(Some(Running { pipeline, run, changed, metrics, stats })))
     }
 
-    /// Applies the default pipeline of the indices to a count, which it sees as a search without hits.
-    pub(in crate::node) fn counted(&self, request: &CountRequest, pinned: &Pinned) -> Result<CountRequest> {
+    /// Applies the default pipeline of the indices to a count, which it sees as a search without hits. The
+    /// second result is the routing, if the pipeline changed it.
+    pub(in crate::node) fn counted(
+        &self,
+        request: &CountRequest,
+        routing: Option<&str>,
+        pinned: &Pinned,
+    ) -> Result<(CountRequest, Option<String>)> {
         let search = SearchRequest {
             query: request.query.clone(),
             min_score: request.min_score,
@@ -162,13 +180,14 @@ impl Node {
             size: Some(0),
             ..SearchRequest::default()
         };
-        let piped = self.apply_pipeline(&search, pinned)?;
+        let piped = self.apply_pipeline(&search, routing, pinned)?;
         let search = piped.request(&search);
-        Ok(CountRequest {
+        let request = CountRequest {
             query: search.query.clone(),
             min_score: search.min_score,
             terminate_after: search.terminate_after,
-        })
+        };
+        Ok((request, piped.new_routing(routing).map(str::to_owned)))
     }
 }
 

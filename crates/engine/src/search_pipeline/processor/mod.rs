@@ -4,6 +4,7 @@ mod collapse;
 mod filter_query;
 mod oversample;
 mod rename_field;
+mod routing_search;
 mod script;
 mod sort;
 mod split;

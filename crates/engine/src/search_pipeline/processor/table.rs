@@ -5,7 +5,9 @@ use std::sync::Arc;
 use limber_script::Scripts;
 use limber_search::{SearchRequest, SearchResponse};
 
-use super::{collapse, filter_query, oversample, rename_field, script, sort, split, truncate_hits};
+use super::{
+    collapse, filter_query, oversample, rename_field, routing_search, script, sort, split, truncate_hits,
+};
 use crate::api::Result;
 use crate::ingest::Options;
 use crate::search_pipeline::PipelineRun;
@@ -31,8 +33,14 @@ pub(crate) trait ChangesResponse {
 pub(crate) type Parse<P> = fn(&mut Options, &Arc<Scripts>) -> Result<Box<P>>;
 
 /// Processors of `request_processors`.
-pub(crate) const REQUEST: &[(&str, Parse<dyn ChangesRequest>)] =
-    &[("filter_query", filter_query::parse), ("oversample", oversample::parse), ("script", script::parse)];
+pub(crate) const REQUEST: &[(&str, Parse<dyn ChangesRequest>)] = &[
+    ("acl_routing_search", routing_search::parse_acl),
+    ("filter_query", filter_query::parse),
+    ("hierarchical_routing_search", routing_search::parse_hierarchical),
+    ("oversample", oversample::parse),
+    ("script", script::parse),
+    ("temporal_routing_search", routing_search::parse_temporal),
+];
 
 /// Processors of `response_processors`.
 pub(crate) const RESPONSE: &[(&str, Parse<dyn ChangesResponse>)] = &[
@@ -46,11 +54,9 @@ pub(crate) const RESPONSE: &[(&str, Parse<dyn ChangesResponse>)] = &[
 /// Processors that OpenSearch and its plugins have and Limber has not. The error says so, so that users do
 /// not look for a typing error.
 pub(crate) const UNSUPPORTED: &[&str] = &[
-    "acl_routing_search",
     "agentic_context",
     "agentic_query_translator",
     "explanation-response-processor",
-    "hierarchical_routing_search",
     "hybrid_score_explanation",
     "ml_inference",
     "neural_query_enricher",
@@ -61,5 +67,4 @@ pub(crate) const UNSUPPORTED: &[&str] = &[
     "retrieval_augmented_generation",
     "score-ranker-processor",
     "semantic-highlighter",
-    "temporal_routing_search",
 ];
