@@ -41,7 +41,7 @@ pub use live::LiveDocs;
 pub use merge::{DocIdMap, MergeDictionary, merge, merge_memory_bytes, merge_sorted};
 pub use segment::{KEYS_KEPT_MAX, NestedSpace, Segment, SegmentView};
 pub use sink::Sink;
-pub use stored::{StoredCodec, StoredDocument, StoredReader};
+pub use stored::{RecentBlocks, StoredCodec, StoredDocument, StoredReader};
 
 /// A document within one segment (or one buffer), numbered from 0 in order of arrival.
 pub type DocId = u32;

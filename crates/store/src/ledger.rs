@@ -260,6 +260,8 @@ pub struct Ledger {
     pub queries_cache: Arc<Pool>,
     /// Request cache (`indices.requests.cache.size`, default 1 %).
     pub requests_cache: Arc<Pool>,
+    /// Decompressed blocks of stored documents (`indices.stored_blocks.cache.size`, default 1 %).
+    pub stored_blocks: Arc<Pool>,
     /// Buckets, top-k heaps, sort keys, scroll contexts (`indices.breaker.request.limit`, default 60 %).
     pub request: Arc<Pool>,
     /// HTTP bodies (`network.breaker.inflight_requests.limit`, default 100 %).
@@ -280,6 +282,7 @@ impl Ledger {
             segment_memory: share("segment_memory", 10),
             queries_cache: share("queries.cache", 10),
             requests_cache: share("requests.cache", 1),
+            stored_blocks: share("stored_blocks.cache", 1),
             request: share("request", 60),
             in_flight: share("in_flight_requests", 100),
             parent,
@@ -287,7 +290,7 @@ impl Ledger {
     }
 
     /// Returns all pools in the order in which statistics list them.
-    pub fn pools(&self) -> [&Arc<Pool>; 9] {
+    pub fn pools(&self) -> [&Arc<Pool>; 10] {
         [
             &self.indexing,
             &self.segment_writes,
@@ -296,6 +299,7 @@ impl Ledger {
             &self.segment_memory,
             &self.queries_cache,
             &self.requests_cache,
+            &self.stored_blocks,
             &self.request,
             &self.in_flight,
         ]

@@ -65,6 +65,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.memory.index_buffer_size", BytesOrPercent, "20%", Dynamic),
     row("indices.queries.cache.size", BytesOrPercent, "10%", Dynamic),
     row("indices.requests.cache.size", BytesOrPercent, "1%", Dynamic),
+    row("indices.stored_blocks.cache.size", BytesOrPercent, "1%", Dynamic),
     row("indices.scrub.max_bytes_per_sec", Bytes { min: 0, max: i64::MAX }, "20mb", Dynamic),
     row("indices.scrub.interval", Time { min_ms: 1000, minus_one: false }, "24h", Dynamic),
     row("indices.segment_memory.off_heap.enable", Boolean, "true", Dynamic),

@@ -14,7 +14,7 @@ use limber_script::Scripts;
 use limber_search::{
     IndexRef, NamedDocuments, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot,
 };
-use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
+use limber_segment::{Buffer, DocId, RecentBlocks, Segment, SegmentId, SegmentView, SortField, StoredCodec};
 use limber_store::sync::{Mutex, RwLock};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
@@ -80,6 +80,7 @@ pub(crate) struct ShardServices {
 pub(crate) struct NodeCaches {
     pub requests: Arc<RequestCache>,
     pub queries: Arc<QueryCache>,
+    pub blocks: Arc<RecentBlocks>,
 }
 
 impl NodeCaches {
@@ -87,6 +88,7 @@ impl NodeCaches {
         NodeCaches {
             requests: Arc::new(RequestCache::new(ledger.requests_cache.clone())),
             queries: Arc::new(QueryCache::new(ledger.queries_cache.clone())),
+            blocks: Arc::new(RecentBlocks::new(ledger.stored_blocks.clone())),
         }
     }
 }
@@ -335,7 +337,7 @@ impl Shard {
 
     fn caches(&self, core: &Core, published: &Published) -> ShardCaches {
         let settings = self.index.settings.load();
-        let NodeCaches { requests, queries } = &self.services.caches;
+        let NodeCaches { requests, queries, .. } = &self.services.caches;
         ShardCaches {
             shard_uid: core.uid,
             version: published.version,

@@ -4,14 +4,18 @@
 //! full, the response is `es_rejected_execution_exception` (429). A panic in a job ends only that job. While
 //! a job waits for the disk, another one runs on a thread that is started for it, so that requests share an
 //! fsync and no core is idle because of it.
+//!
+//! Waking a thread costs more than many a search takes. So while as many jobs as there are processors have
+//! only just begun, others wait for one of these threads, and [`Late`] wakes another one if they take longer.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use limber_engine::{ThreadOwner, set_thread_owner};
 use parking_lot::{Condvar, Mutex};
 
+use super::late::{Late, Look};
 use super::queue::{self, Flow, Pushed};
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -41,6 +45,9 @@ const WAITING_JOBS_MAX: usize = 256;
 /// An additional thread ends after it had nothing to do for this long.
 const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
 
+/// A job that has run for less time than this is expected to end before another thread would have woken up.
+const SHORT: Duration = Duration::from_micros(300);
+
 /// Address space of a thread's stack; only the used part takes memory. Aggregations and queries at the
 /// maximum nesting depth need 2 MiB in unoptimised builds.
 const STACK_BYTES: usize = 8 << 20;
@@ -49,6 +56,8 @@ struct Shared {
     name: &'static str,
     /// Maximum number of running jobs, not counting those that wait for the disk.
     threads: usize,
+    processors: usize,
+    late: Arc<Late>,
     queue: Mutex<Queue>,
     wake: Condvar,
     active: AtomicUsize,
@@ -62,20 +71,32 @@ struct Queue {
     jobs: queue::Queue<Job>,
     /// Jobs that use a CPU. May be one more than `threads` when a job continues after waiting.
     running: usize,
-    /// The number of threads, and the number of those without a job, including threads that are just
-    /// starting.
+    /// The threads of jobs that use a CPU and have not waited yet, and when they began.
+    begun: Vec<(usize, Instant)>,
+    /// The number of threads, of those that sleep, and of those that were woken or started but have not looked
+    /// for a job yet.
     workers: usize,
     idle: usize,
+    woken: usize,
+    /// How many threads have been started so far.
     started: usize,
     closed: bool,
 }
 
 impl Pool {
-    /// Starts `threads` threads. `queue_size` only counts waiting jobs.
-    pub fn start(name: &'static str, threads: usize, queue_size: usize) -> std::io::Result<Pool> {
+    /// Starts `threads` threads for a machine with `processors`. `queue_size` only counts waiting jobs.
+    pub fn start(
+        name: &'static str,
+        threads: usize,
+        queue_size: usize,
+        processors: usize,
+        late: Arc<Late>,
+    ) -> std::io::Result<Pool> {
         let shared = Arc::new(Shared {
             name,
             threads,
+            processors,
+            late,
             queue: Mutex::new(Queue::default()),
             wake: Condvar::new(),
             active: AtomicUsize::new(0),
@@ -130,18 +151,21 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.queue.lock().closed = true;
+        let mut queue = self.shared.queue.lock();
+        queue.closed = true;
+        queue.woken += std::mem::take(&mut queue.idle);
         self.shared.wake.notify_all();
     }
 }
 
-/// Receives notifications from a pool's threads.
-struct Owner(Arc<Shared>);
+/// Receives notifications from the thread of a pool with this number.
+struct Owner(Arc<Shared>, usize);
 
 impl ThreadOwner for Owner {
     fn begin_wait(&self) {
         let mut queue = self.0.queue.lock();
         queue.running -= 1;
+        queue.forget_begin(self.1);
         self.0.let_one_run(&mut queue);
     }
 
@@ -150,13 +174,40 @@ impl ThreadOwner for Owner {
     }
 }
 
+impl Queue {
+    /// How many of the running jobs began so recently that they may end at any moment.
+    fn short_count(&self) -> usize {
+        self.begun.iter().filter(|(_, begun)| begun.elapsed() < SHORT).count()
+    }
+
+    fn forget_begin(&mut self, thread: usize) {
+        self.begun.retain(|(other, _)| *other != thread);
+    }
+}
+
+impl Look for Shared {
+    fn look(self: Arc<Self>) -> bool {
+        let mut queue = self.queue.lock();
+        self.let_one_run(&mut queue);
+        !queue.jobs.is_empty()
+    }
+}
+
 impl Shared {
-    /// Makes a thread take the next job, if one may run.
+    /// Makes a thread take the next job, if one may run and none is about to take it anyway.
     fn let_one_run(self: &Arc<Self>, queue: &mut Queue) {
-        if queue.jobs.is_empty() || queue.running >= self.threads {
+        if queue.jobs.is_empty() || queue.running + queue.woken >= self.threads {
+            return;
+        }
+        if queue.running + queue.woken >= self.processors
+            && queue.woken + queue.short_count() >= self.processors
+        {
+            self.late.watch();
             return;
         }
         if queue.idle > 0 {
+            queue.idle -= 1;
+            queue.woken += 1;
             self.wake.notify_one();
         } else if queue.workers < self.threads + WAITING_JOBS_MAX
             && let Err(error) = self.start_worker(queue)
@@ -167,40 +218,46 @@ impl Shared {
     }
 
     fn start_worker(self: &Arc<Self>, queue: &mut Queue) -> std::io::Result<()> {
-        let shared = self.clone();
-        let name = format!("{}-{}", self.name, queue.started);
-        std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || shared.work())?;
+        let (shared, number) = (self.clone(), queue.started);
+        let name = format!("{}-{number}", self.name);
+        std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || shared.work(number))?;
         queue.workers += 1;
         queue.started += 1;
-        // The thread counts as idle until it has locked the queue and looks for a job.
-        queue.idle += 1;
+        queue.woken += 1;
         Ok(())
     }
 
-    fn work(self: Arc<Self>) {
-        set_thread_owner(Arc::new(Owner(self.clone())));
+    /// The loop of the thread with this number.
+    fn work(self: Arc<Self>, number: usize) {
+        set_thread_owner(Arc::new(Owner(self.clone(), number)));
         let mut queue = self.queue.lock();
-        queue.idle -= 1;
+        queue.woken -= 1;
         loop {
             if queue.running < self.threads
                 && let Some(job) = queue.jobs.pop()
             {
                 queue.running += 1;
+                queue.begun.push((number, Instant::now()));
                 // Several jobs may have relied on this thread while it was starting.
                 self.let_one_run(&mut queue);
                 drop(queue);
                 self.run(job);
                 queue = self.queue.lock();
                 queue.running -= 1;
+                queue.forget_begin(number);
                 continue;
             }
             if queue.closed {
                 return;
             }
             queue.idle += 1;
-            let slept = self.wake.wait_for(&mut queue, SPARE_THREAD_IDLE);
-            queue.idle -= 1;
-            if slept.timed_out() && queue.workers > self.threads && queue.jobs.is_empty() {
+            // Whoever notifies this thread counts it as woken.
+            let timed_out = self.wake.wait_for(&mut queue, SPARE_THREAD_IDLE).timed_out();
+            match timed_out {
+                true => queue.idle -= 1,
+                false => queue.woken -= 1,
+            }
+            if timed_out && queue.workers > self.threads && queue.jobs.is_empty() {
                 queue.workers -= 1;
                 return;
             }
@@ -252,15 +309,19 @@ pub struct Pools {
 impl Pools {
     /// Starts the pools with Elasticsearch's sizes for `cores` processors.
     pub fn start(cores: usize) -> std::io::Result<Pools> {
-        Ok(Pools {
-            write: Pool::start("write", cores, 10_000)?,
-            search: Pool::start("search", cores * 3 / 2 + 1, 1_000)?,
-            get: Pool::start("get", cores, 1_000)?,
-            management: Pool::start("management", (cores + 3).min(8), 10_000)?,
-            generic: Pool::start("generic", 4, 10_000)?,
-            flush: Pool::start("flush", cores.div_ceil(2).clamp(1, 5), 10_000)?,
-            force_merge: Pool::start("force_merge", 1, 10_000)?,
-        })
+        let late = Arc::new(Late::default());
+        let start = |name, threads, queue_size| Pool::start(name, threads, queue_size, cores, late.clone());
+        let pools = Pools {
+            write: start("write", cores, 10_000)?,
+            search: start("search", cores * 3 / 2 + 1, 1_000)?,
+            get: start("get", cores, 1_000)?,
+            management: start("management", (cores + 3).min(8), 10_000)?,
+            generic: start("generic", 4, 10_000)?,
+            flush: start("flush", cores.div_ceil(2).clamp(1, 5), 10_000)?,
+            force_merge: start("force_merge", 1, 10_000)?,
+        };
+        late.start(pools.all().map(|pool| Arc::downgrade(&pool.shared) as Weak<dyn Look>).to_vec())?;
+        Ok(pools)
     }
 
     /// Returns the pool with this name.
@@ -278,8 +339,13 @@ impl Pools {
 
     /// Returns the counters of all pools, sorted by name.
     pub fn stats(&self) -> [PoolStats; 7] {
+        self.all().map(Pool::stats)
+    }
+
+    /// Returns all pools, sorted by name.
+    fn all(&self) -> [&Pool; 7] {
         let Pools { write, search, get, management, generic, flush, force_merge } = self;
-        [flush, force_merge, generic, get, management, search, write].map(Pool::stats)
+        [flush, force_merge, generic, get, management, search, write]
     }
 }
 
@@ -288,9 +354,14 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
+    /// A pool of a machine with as many processors as the pool has threads.
+    fn pool(threads: usize, queue_size: usize) -> Pool {
+        Pool::start("write", threads, queue_size, threads, Arc::default()).expect("threads start")
+    }
+
     #[test]
     fn a_full_queue_rejects_and_a_panic_does_not_end_the_thread() {
-        let pool = Pool::start("write", 1, 1).expect("threads start");
+        let pool = pool(1, 1);
         let (release, wait) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel();
         let (started, has_started) = mpsc::channel();
@@ -311,9 +382,22 @@ mod tests {
     }
 
     #[test]
+    fn a_job_does_not_wait_for_a_long_one_while_there_are_threads() {
+        let pools = Pools::start(1).expect("threads start");
+        for _ in 0..3 {
+            let (release, wait) = mpsc::channel::<()>();
+            let (done, finished) = mpsc::channel();
+            assert!(pools.search.submit(Flow(1), Box::new(move || wait.recv().unwrap_or_default())));
+            assert!(pools.search.submit(Flow(2), Box::new(move || done.send(7).expect("receiver lives"))));
+            assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(7));
+            drop(release);
+        }
+    }
+
+    #[test]
     fn another_job_runs_while_one_waits() {
-        let pool = Pool::start("write", 1, 10).expect("threads start");
-        let owner = Owner(pool.shared.clone());
+        let pool = pool(1, 10);
+        let owner = Owner(pool.shared.clone(), 0);
         let (resume, wait) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel();
         let first_done = done.clone();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use limber_mapping::{Mapping, Nested, RequestError};
 use limber_script::Scripts;
-use limber_segment::{SegmentView, SortField};
+use limber_segment::{RecentBlocks, SegmentView, SortField};
 use limber_store::Ledger;
 use limber_work as work;
 use limber_work::Work;
@@ -230,6 +230,8 @@ pub struct SearchContext {
     pub statistics: Option<Arc<[ShardSnapshot]>>,
     /// Threads that help to search the shards; `None` if the shards are searched one after the other.
     pub workers: Option<Arc<Workers>>,
+    /// Decompressed blocks of stored documents; `None` if none are kept.
+    pub recent_blocks: Option<Arc<RecentBlocks>>,
 }
 
 impl SearchContext {
@@ -249,6 +251,7 @@ impl SearchContext {
             profiles: false,
             statistics: None,
             workers: None,
+            recent_blocks: None,
         }
     }
 

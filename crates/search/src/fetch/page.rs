@@ -75,7 +75,7 @@ pub(crate) fn fetch(
     let &BestHits { shards, found, hits: winners, shows_sort, allows_partial } = page;
     let charge = context.ledger.request.charge(0, "<fetched hits>")?;
     let mut page = Page { winners, hits: vec![None; winners.len()], charge, context };
-    let (plan, mut reader) = (Plan::of(request), StoredReader::new());
+    let (plan, mut reader) = (Plan::of(request), StoredReader::with_recent(context.recent_blocks.clone()));
     // In the order in which documents are stored, so that no block is decompressed twice.
     let mut places: Vec<usize> = (0..winners.len()).collect();
     places.sort_unstable_by_key(|&place| (winners[place].0, winners[place].1.segment, winners[place].1.doc));
@@ -137,7 +137,7 @@ pub(crate) fn fetch_hits(
     shows_sort: bool,
     context: &SearchContext,
 ) -> Result<Vec<SearchHit>> {
-    let (plan, mut reader) = (Plan::of(request), StoredReader::new());
+    let (plan, mut reader) = (Plan::of(request), StoredReader::with_recent(context.recent_blocks.clone()));
     let highlight = request.highlight.as_ref();
     let highlight = highlight.map(|wanted| BoundHighlight::bind(wanted, shard, context)).transpose()?;
     let mut fetcher = Fetcher::new(shard, searched, request, &plan, shows_sort, &mut reader)?;

@@ -9,6 +9,7 @@ pub mod format;
 mod heads;
 mod long_matches;
 mod reader;
+mod recent;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -17,4 +18,5 @@ pub use codec::StoredCodec;
 pub(crate) use compress::{DictionaryTrial, usable_dictionary};
 pub(crate) use reader::RawBlock;
 pub use reader::{Stored, StoredDocument, StoredReader};
+pub use recent::RecentBlocks;
 pub use writer::StoredWriter;

@@ -1,6 +1,8 @@
 //! Reads documents from compressed blocks: "what are the id, the routing and the source of this document?"
 
+use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use limber_codec::Reader;
 
@@ -9,6 +11,7 @@ use super::checksum::{BlockChecksums, BlockPlace, body_checksum};
 use super::compress::{ZSTD_DICTIONARY_MAGIC, decompress};
 use super::format::{CHECKSUMS_BYTES, DICTIONARY_BYTES_READ_MAX, INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
 use super::heads;
+use super::recent::{Block, BlockKey, RecentBlocks};
 use crate::{DocId, Error, Result};
 
 /// The stored documents of one segment; a view, free to copy.
@@ -28,18 +31,52 @@ pub struct Stored<'a> {
 /// one for all documents, also of different segments.
 #[derive(Default)]
 pub struct StoredReader {
-    /// (segment core, block number) in `head` / `body`.
+    /// (segment core, block number) in the buffers' `head` / `body`.
     head_of: Option<(u64, usize)>,
     body_of: Option<(u64, usize)>,
+    buffers: Buffers,
+    first_doc: DocId,
+    /// The block, if it is one of the recent ones; `buffers` and `first_doc` are not used then.
+    shared: Option<Arc<Block>>,
+    recent: Option<Arc<RecentBlocks>>,
+    /// Whether blocks with wrong checksums are read.
+    is_trusting: bool,
+}
+
+/// What a reader has decompressed.
+#[derive(Default)]
+pub(super) struct Buffers {
     /// The block's ids and routings, and with them, unless the codec has columns, the lengths.
     head: Vec<u8>,
     /// The head with columns, decompressed.
     columns: Vec<u8>,
-    body: Vec<u8>,
-    first_doc: DocId,
+    pub body: Vec<u8>,
     docs: Vec<DocSpan>,
-    /// Whether blocks with wrong checksums are read.
-    is_trusting: bool,
+}
+
+impl Buffers {
+    pub fn bytes(&self) -> usize {
+        [&self.head, &self.columns, &self.body].iter().map(|buffer| buffer.capacity()).sum::<usize>()
+            + self.docs.capacity() * size_of::<DocSpan>()
+    }
+}
+
+/// Larger buffers are freed with their reader.
+const SPARE_BYTES_MAX: usize = 96 << 10;
+
+thread_local! {
+    /// The buffers of the thread's last reader, for its next one: allocating and clearing them takes as long
+    /// as reading a few documents.
+    static SPARE: RefCell<Buffers> = RefCell::default();
+}
+
+impl Drop for StoredReader {
+    fn drop(&mut self) {
+        if !self.buffers.body.is_empty() && self.memory_bytes() <= SPARE_BYTES_MAX {
+            // While the thread ends, nobody will use them.
+            let _ = SPARE.try_with(|spare| spare.replace(std::mem::take(&mut self.buffers)));
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -191,9 +228,9 @@ impl<'a> Stored<'a> {
 
     /// Returns how many bytes [`Stored::document`] will decompress for the document: the sources of its
     /// block, unless `reader` has them.
-    pub fn missing_bytes(&self, core: u64, doc: DocId, reader: &StoredReader) -> Result<u64> {
+    pub fn missing_bytes(&self, core: u64, doc: DocId, reader: &mut StoredReader) -> Result<u64> {
         let block = self.block_of(doc)?;
-        match reader.body_of == Some((core, block)) {
+        match reader.recall((core, block)) {
             true => Ok(0),
             false => Ok(Self::parts(&self.raw_block(block)?)?.body_len),
         }
@@ -208,10 +245,11 @@ impl<'a> Stored<'a> {
         reader: &'r mut StoredReader,
     ) -> Result<StoredDocument<'r>> {
         let block = self.block_of(doc)?;
-        if reader.body_of != Some((core, block)) {
+        if !reader.recall((core, block)) {
             let raw = self.raw_block(block)?;
             reader.load_head((core, block), &raw)?;
             reader.load_body((core, block), &raw)?;
+            reader.keep((core, block));
         }
         reader.document(doc)
     }
@@ -227,8 +265,8 @@ impl<'a> Stored<'a> {
         let block = self.block_of(doc)?;
         let raw = self.raw_block(block)?;
         reader.load_head((core, block), &raw)?;
-        let span = reader.span(doc)?;
-        Ok((&reader.head[span.id.clone()], span.routing.clone().map(|range| &reader.head[range])))
+        let (buffers, span) = reader.span(doc)?;
+        Ok((&buffers.head[span.id.clone()], span.routing.clone().map(|range| &buffers.head[range])))
     }
 
     /// Whether copying the block unchanged keeps the merged segment's blocks near their target size. Small
@@ -239,7 +277,7 @@ impl<'a> Stored<'a> {
 
     /// Decompresses and parses every block.
     pub fn check(&self) -> Result<()> {
-        let mut reader = StoredReader::default();
+        let mut reader = StoredReader::new();
         let mut next_doc = 0;
         let mut next_offset = 0u64;
         for block in 0..self.block_count() {
@@ -269,27 +307,67 @@ impl std::fmt::Debug for StoredReader {
 impl StoredReader {
     /// Creates a reader that holds no block yet.
     pub fn new() -> StoredReader {
-        StoredReader::default()
+        let mut reader = StoredReader::default();
+        reader.buffers = SPARE.try_with(RefCell::take).unwrap_or_default();
+        reader
     }
 
     /// Creates a reader that also reads blocks with wrong checksums, to rescue documents of a damaged
     /// segment.
     pub fn trusting() -> StoredReader {
-        StoredReader { is_trusting: true, ..StoredReader::default() }
+        let mut reader = StoredReader::new();
+        reader.is_trusting = true;
+        reader
     }
 
-    /// Returns the bytes held in memory.
+    /// Creates a reader that takes blocks from `recent`, and leaves there what it reads repeatedly.
+    pub fn with_recent(recent: Option<Arc<RecentBlocks>>) -> StoredReader {
+        let mut reader = StoredReader::new();
+        reader.recent = recent;
+        reader
+    }
+
+    /// Whether the block is decompressed already.
+    fn recall(&mut self, key: BlockKey) -> bool {
+        if self.body_of != Some(key)
+            && let Some(block) = self.recent.as_ref().and_then(|recent| recent.get(key))
+        {
+            self.shared = Some(block);
+            (self.head_of, self.body_of) = (Some(key), Some(key));
+        }
+        self.body_of == Some(key)
+    }
+
+    /// Leaves the block to others if it is read repeatedly.
+    fn keep(&mut self, key: BlockKey) {
+        if let Some(recent) = &self.recent
+            && recent.note_read(key)
+        {
+            match recent.keep(key, self.first_doc, std::mem::take(&mut self.buffers)) {
+                Ok(block) => self.shared = Some(block),
+                Err(buffers) => self.buffers = buffers,
+            }
+        }
+    }
+
+    /// Returns the buffers of the block, and its first document.
+    fn current(&self) -> (&Buffers, DocId) {
+        match &self.shared {
+            Some(block) => (&block.buffers, block.first_doc),
+            None => (&self.buffers, self.first_doc),
+        }
+    }
+
+    /// Returns the bytes held in memory, without those of recent blocks.
     pub fn memory_bytes(&self) -> usize {
-        [&self.head, &self.columns, &self.body].iter().map(|buffer| buffer.capacity()).sum::<usize>()
-            + self.docs.capacity() * std::mem::size_of::<DocSpan>()
+        self.buffers.bytes()
     }
 
     fn load_head(&mut self, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
         if self.head_of == Some(key) {
             return Ok(());
         }
-        self.head_of = None;
-        self.body_of = None;
+        (self.head_of, self.body_of, self.shared) = (None, None, None);
         let parts = Stored::parts(raw)?;
         if let Some(checksums) = self.checksums(raw) {
             let RawBlock { codec, first_doc, doc_count, .. } = *raw;
@@ -300,11 +378,11 @@ impl StoredReader {
         }
         self.first_doc = raw.first_doc;
         let parsed = if raw.codec.has_dictionary() {
-            decompress(raw.codec, &[], parts.head, parts.head_len, &mut self.columns)?;
-            let StoredReader { columns, docs, head, .. } = self;
+            decompress(raw.codec, &[], parts.head, parts.head_len, &mut self.buffers.columns)?;
+            let Buffers { columns, docs, head, .. } = &mut self.buffers;
             heads::decode(columns, raw.doc_count, parts.body_len, docs, head)
         } else {
-            decompress(raw.codec, &[], parts.head, parts.head_len, &mut self.head)?;
+            decompress(raw.codec, &[], parts.head, parts.head_len, &mut self.buffers.head)?;
             self.parse_head(raw.doc_count, parts.body_len)
         };
         parsed.map_err(Error::in_section("stored blocks", raw.start))?;
@@ -317,10 +395,10 @@ impl StoredReader {
         doc_count: u32,
         body_len: u64,
     ) -> std::result::Result<(), limber_codec::Corrupt> {
-        let mut reader = Reader::new(&self.head);
-        reader.expect(u64::from(doc_count) * 2 <= self.head.len() as u64, "two bytes a document")?;
-        self.docs.clear();
-        self.docs.reserve(doc_count as usize);
+        let mut reader = Reader::new(&self.buffers.head);
+        reader.expect(u64::from(doc_count) * 2 <= self.buffers.head.len() as u64, "two bytes a document")?;
+        self.buffers.docs.clear();
+        self.buffers.docs.reserve(doc_count as usize);
         // Until the place of the first id is known, ids start at 0, and a routing has only its length.
         let (mut ids_len, mut source_at) = (0u64, 0u64);
         for _ in 0..doc_count {
@@ -331,24 +409,24 @@ impl StoredReader {
             let source_end = source_end.ok_or_else(|| reader.corrupt("sources inside the block"))?;
             let id_end = ids_len.saturating_add(tagged >> 1);
             let id = ids_len as usize..id_end as usize;
-            self.docs.push(DocSpan { id, routing, source: source_at as usize..source_end as usize });
+            self.buffers.docs.push(DocSpan { id, routing, source: source_at as usize..source_end as usize });
             (ids_len, source_at) = (id_end, source_end);
         }
         reader.expect(source_at == body_len, "sources that fill the block")?;
         reader.expect(ids_len <= reader.remaining() as u64, "ids inside the block")?;
         let first_id = reader.position();
         let mut routing_at = first_id + ids_len as usize;
-        for span in &mut self.docs {
+        for span in &mut self.buffers.docs {
             span.id = first_id + span.id.start..first_id + span.id.end;
             if let Some(routing) = &mut span.routing {
                 let len = routing.end;
-                let left = self.head.len() - routing_at;
+                let left = self.buffers.head.len() - routing_at;
                 reader.expect(len <= left, "routings inside the block")?;
                 *routing = routing_at..routing_at + len;
                 routing_at += len;
             }
         }
-        reader.expect(routing_at == self.head.len(), "routings that fill the block")
+        reader.expect(routing_at == self.buffers.head.len(), "routings that fill the block")
     }
 
     fn load_body(&mut self, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
@@ -366,9 +444,9 @@ impl StoredReader {
             if !is_of_sources {
                 verify(parts.body)?;
             }
-            decompress(raw.codec, raw.dictionary, parts.body, parts.body_len, &mut self.body)?;
+            decompress(raw.codec, raw.dictionary, parts.body, parts.body_len, &mut self.buffers.body)?;
             if is_of_sources {
-                verify(&self.body)?;
+                verify(&self.buffers.body)?;
             }
             self.body_of = Some(key);
         }
@@ -380,17 +458,18 @@ impl StoredReader {
         raw.checksums.filter(|_| !self.is_trusting)
     }
 
-    fn span(&self, doc: DocId) -> Result<&DocSpan> {
-        let index = doc.wrapping_sub(self.first_doc) as usize;
-        self.docs.get(index).ok_or_else(|| corrupt(u64::from(doc), "a document inside its block"))
+    fn span(&self, doc: DocId) -> Result<(&Buffers, &DocSpan)> {
+        let (buffers, first_doc) = self.current();
+        let span = buffers.docs.get(doc.wrapping_sub(first_doc) as usize);
+        Ok((buffers, span.ok_or_else(|| corrupt(u64::from(doc), "a document inside its block"))?))
     }
 
     fn document(&self, doc: DocId) -> Result<StoredDocument<'_>> {
-        let span = self.span(doc)?;
+        let (buffers, span) = self.span(doc)?;
         Ok(StoredDocument {
-            id: &self.head[span.id.clone()],
-            routing: span.routing.clone().map(|range| &self.head[range]),
-            source: &self.body[span.source.clone()],
+            id: &buffers.head[span.id.clone()],
+            routing: span.routing.clone().map(|range| &buffers.head[range]),
+            source: &buffers.body[span.source.clone()],
         })
     }
 }

@@ -379,6 +379,7 @@ pub(in crate::node) fn apply_limits(ledger: &Ledger, settings: &ClusterSettings)
     ledger.indexing.set_limit_bytes(share("indices.memory.index_buffer_size"));
     ledger.queries_cache.set_limit_bytes(share("indices.queries.cache.size"));
     ledger.requests_cache.set_limit_bytes(share("indices.requests.cache.size"));
+    ledger.stored_blocks.set_limit_bytes(share("indices.stored_blocks.cache.size"));
     ledger.request.set_limit_bytes(share("indices.breaker.request.limit"));
     ledger.parent.set_limit_bytes(share("indices.breaker.total.limit"));
     ledger.in_flight.set_limit_bytes(share("network.breaker.inflight_requests.limit"));

@@ -295,6 +295,7 @@ impl Node {
             .map(|ms| Instant::now() + Duration::from_millis(ms));
         context.node_id = self.node_id_shared();
         context.workers = self.workers.clone();
+        context.recent_blocks = Some(self.caches.blocks.clone());
         context
     }
 

@@ -3,7 +3,7 @@ const COURSE = 120;
 /** What the pools are for; pools of another server have their name alone. */
 const POOLS = {
   indexing: "documents not yet in a segment", segment_writes: "segments being written and merged", segments: "tables of open segments", metadata: "state of the node and of indices", segment_memory: "cached term index",
-  "queries.cache": "cached filters", "requests.cache": "cached answers", request: "searches and aggregations under way", in_flight_requests: "bodies of requests", parent: "all breakers together", fielddata: "field data", inflight_requests: "bodies of requests", model_inference: "models", eql_sequence: "EQL",
+  "queries.cache": "cached filters", "requests.cache": "cached answers", "stored_blocks.cache": "documents read often", request: "searches and aggregations under way", in_flight_requests: "bodies of requests", parent: "all breakers together", fielddata: "field data", inflight_requests: "bodies of requests", model_inference: "models", eql_sequence: "EQL",
 };
 
 register("memory", class extends View {
