@@ -128,7 +128,7 @@ def damage_one(data, rng, only):
         if file.is_file() and file.stat().st_size and only in kind_of(file):
             kinds.setdefault(kind_of(file), []).append(file)
     if not kinds:
-        raise SystemExit(f"no kind of file contains {only}: there are state, index.json, commit, seg, live, translog.log, translog.ckp")
+        raise SystemExit(f"no kind of file contains {only}: there are state, whole, change, index.json, commit, seg, live, translog.log, translog.ckp")
     file = rng.choice(kinds[rng.choice(sorted(kinds))])
     content = bytearray(file.read_bytes())
     way = rng.choice(WAYS)

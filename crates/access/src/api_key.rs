@@ -1,10 +1,12 @@
 //! API keys: credentials of a user that allow at most what the user was allowed when they were created.
 
+use std::sync::Arc;
+
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::descriptor::{check_metadata, check_metadata_size, check_size};
-use crate::{AuthenticationType, Identity, Realm, Result, RoleDescriptor};
+use crate::{AuthenticationType, Identity, NamedRoles, Realm, Result, RoleDescriptor};
 
 const NAME_LENGTH_MAX: usize = 256;
 /// Maximum number of role descriptors per key.
@@ -16,7 +18,7 @@ pub struct ApiKeyDraft {
     /// Name of the key; required when a key is created.
     pub name: Option<String>,
     /// Role descriptors by name; none means everything that the owner may do.
-    pub roles: Option<Vec<(String, RoleDescriptor)>>,
+    pub roles: Option<NamedRoles>,
     /// Lifetime of the key as given, such as `1d`; `None` means that it does not expire.
     pub expiration: Option<String>,
     /// The client's own data about the key; members whose name begins with `_` are refused.
@@ -80,7 +82,7 @@ fn check_name(name: &str) -> Result<()> {
     Err(RequestError::validation([problem]))
 }
 
-pub(crate) fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
+pub(crate) fn roles(value: &Value) -> Result<NamedRoles> {
     let object = value.as_object().filter(|roles| roles.len() <= ROLES_MAX).ok_or_else(|| {
         RequestError::parsing(format!("[role_descriptors] must be an object of at most [{ROLES_MAX}] roles"))
     })?;
@@ -92,12 +94,12 @@ pub(crate) fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
 
 /// Reads roles that were accepted earlier. They may be more than a request may give: the owner of a key has
 /// any number of them.
-fn restored_roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
+pub(crate) fn restored_roles(value: &Value) -> Result<NamedRoles> {
     let roles = value.as_object().into_iter().flatten();
     roles.map(|(name, body)| Ok((name.clone(), RoleDescriptor::restore(name, body)?))).collect()
 }
 
-/// A key, with the digest of its secret.
+/// A key, with the digest of its secret. Versions of a key share what is large and did not change.
 #[derive(Clone, PartialEq)]
 pub struct ApiKey {
     /// Name given by the owner; need not be unique.
@@ -119,15 +121,15 @@ pub struct ApiKey {
     /// E-mail address of the owner, which query templates may use.
     pub owner_email: Option<String>,
     /// Metadata of the owner, which query templates may use.
-    pub owner_metadata: Map<String, Value>,
+    pub owner_metadata: Arc<Map<String, Value>>,
     /// Names of the owner's roles, which query templates may use.
     pub owner_roles: Vec<String>,
     /// The client's own data about the key.
-    pub metadata: Map<String, Value>,
+    pub metadata: Arc<Map<String, Value>>,
     /// The key's own roles; none means everything that `limited_by` allows.
-    pub roles: Vec<(String, RoleDescriptor)>,
+    pub roles: Arc<NamedRoles>,
     /// The owner's roles when the key was created or last changed.
-    pub limited_by: Vec<(String, RoleDescriptor)>,
+    pub limited_by: Arc<NamedRoles>,
     /// Digest of the secret ([`crate::secret_digest`]).
     pub digest: String,
 }
@@ -165,7 +167,7 @@ impl ApiKey {
             roles: self.owner_roles.clone(),
             full_name: self.owner_full_name.clone(),
             email: self.owner_email.clone(),
-            metadata: self.owner_metadata.clone(),
+            metadata: (*self.owner_metadata).clone(),
             realm: if self.realm == Realm::RESERVED.name { Realm::RESERVED } else { Realm::NATIVE },
             authentication: AuthenticationType::Realm,
             run_by: None,
@@ -190,7 +192,7 @@ impl ApiKey {
         shown["username"] = self.username.as_str().into();
         shown["realm"] = self.realm.as_str().into();
         shown["realm_type"] = self.realm_kind.as_str().into();
-        shown["metadata"] = self.metadata.clone().into();
+        shown["metadata"] = Value::Object((*self.metadata).clone());
         shown["role_descriptors"] = roles_json(&self.roles);
         if with_limited_by {
             shown["limited_by"] = Value::Array(vec![roles_json(&self.limited_by)]);
@@ -199,6 +201,16 @@ impl ApiKey {
     }
 
     pub(crate) fn to_json(&self) -> Value {
+        let mut all = self.small_members();
+        all["owner_metadata"] = Value::Object((*self.owner_metadata).clone());
+        all["metadata"] = Value::Object((*self.metadata).clone());
+        all["roles"] = roles_json(&self.roles);
+        all["limited_by"] = roles_json(&self.limited_by);
+        all
+    }
+
+    /// Returns all members but those that may be large.
+    fn small_members(&self) -> Value {
         json!({
             "name": self.name,
             "creation_ms": self.creation_ms,
@@ -209,13 +221,31 @@ impl ApiKey {
             "realm_type": self.realm_kind,
             "owner_full_name": self.owner_full_name,
             "owner_email": self.owner_email,
-            "owner_metadata": self.owner_metadata,
             "owner_roles": self.owner_roles,
-            "metadata": self.metadata,
-            "roles": roles_json(&self.roles),
-            "limited_by": roles_json(&self.limited_by),
             "digest": self.digest,
         })
+    }
+
+    /// Returns two versions of a key like [`ApiKey::to_json`], without the large members that they share.
+    pub(crate) fn unshared(before: &ApiKey, after: &ApiKey) -> (Value, Value) {
+        let (mut old, mut new) = (before.small_members(), after.small_members());
+        let metadata = |metadata: &Arc<Map<String, Value>>| Value::Object((**metadata).clone());
+        if !Arc::ptr_eq(&before.owner_metadata, &after.owner_metadata) {
+            old["owner_metadata"] = metadata(&before.owner_metadata);
+            new["owner_metadata"] = metadata(&after.owner_metadata);
+        }
+        if !Arc::ptr_eq(&before.metadata, &after.metadata) {
+            old["metadata"] = metadata(&before.metadata);
+            new["metadata"] = metadata(&after.metadata);
+        }
+        if !Arc::ptr_eq(&before.roles, &after.roles) {
+            (old["roles"], new["roles"]) = (roles_json(&before.roles), roles_json(&after.roles));
+        }
+        if !Arc::ptr_eq(&before.limited_by, &after.limited_by) {
+            old["limited_by"] = roles_json(&before.limited_by);
+            new["limited_by"] = roles_json(&after.limited_by);
+        }
+        (old, new)
     }
 
     pub(crate) fn from_json(value: &Value) -> Result<ApiKey> {
@@ -231,7 +261,7 @@ impl ApiKey {
             realm_kind: text("realm_type").unwrap_or_default(),
             owner_full_name: text("owner_full_name"),
             owner_email: text("owner_email"),
-            owner_metadata: object("owner_metadata"),
+            owner_metadata: Arc::new(object("owner_metadata")),
             owner_roles: value["owner_roles"]
                 .as_array()
                 .into_iter()
@@ -239,9 +269,9 @@ impl ApiKey {
                 .filter_map(Value::as_str)
                 .map(str::to_owned)
                 .collect(),
-            metadata: object("metadata"),
-            roles: restored_roles(&value["roles"])?,
-            limited_by: restored_roles(&value["limited_by"])?,
+            metadata: Arc::new(object("metadata")),
+            roles: Arc::new(restored_roles(&value["roles"])?),
+            limited_by: Arc::new(restored_roles(&value["limited_by"])?),
             digest: text("digest").unwrap_or_default(),
         })
     }

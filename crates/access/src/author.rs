@@ -10,7 +10,7 @@ use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
 use crate::access::Access;
-use crate::api_key::{roles, roles_json};
+use crate::api_key::{restored_roles, roles_json};
 use crate::rights::Role;
 use crate::{AuthenticationType, Identity, NamedRoles, Realm, Result, Rights, ServiceAccount, Store};
 
@@ -42,9 +42,9 @@ impl Store {
                 format!("the API key [{id}] has been deleted"),
             ));
         };
-        let mut of_key = vec![key.limited_by.clone()];
+        let mut of_key = vec![(*key.limited_by).clone()];
         if !key.roles.is_empty() {
-            of_key.insert(0, key.roles.clone());
+            of_key.insert(0, (*key.roles).clone());
         }
         let owner = key.owner();
         Ok(Author { identity: Identity { roles: owner.roles, metadata: owner.metadata, ..identity }, of_key })
@@ -116,8 +116,12 @@ impl Author {
             }
             _ => return Err(damaged()),
         };
-        let of_key: Vec<NamedRoles> =
-            value["roles_of_key"].as_array().ok_or_else(damaged)?.iter().map(roles).collect::<Result<_>>()?;
+        let of_key: Vec<NamedRoles> = value["roles_of_key"]
+            .as_array()
+            .ok_or_else(damaged)?
+            .iter()
+            .map(restored_roles)
+            .collect::<Result<_>>()?;
         if matches!(authentication, AuthenticationType::ApiKey { .. }) == of_key.is_empty() {
             return Err(damaged());
         }
@@ -142,7 +146,6 @@ impl Author {
 mod tests {
     use super::*;
     use crate::{ApiKey, RoleDescriptor, User};
-    use serde_json::Map;
 
     const SEARCH: &str = "indices:data/read/search";
 
@@ -167,7 +170,8 @@ mod tests {
         assert!(store.access_of_author(&author, SEARCH).expect("granted").allows("a1"));
         store.roles.insert("reader".into(), role("b"));
         assert!(!store.access_of_author(&author, SEARCH).expect("granted").allows("a1"));
-        store.roles.clear();
+        let names: Vec<String> = store.roles.keys().map(str::to_owned).collect();
+        names.iter().for_each(|name| assert!(store.roles.remove(name)));
         assert!(store.access_of_author(&author, SEARCH).is_err());
     }
 
@@ -185,19 +189,19 @@ mod tests {
             realm_kind: owner.realm.kind.into(),
             owner_full_name: None,
             owner_email: None,
-            owner_metadata: Map::new(),
+            owner_metadata: Arc::default(),
             owner_roles: owner.roles.clone(),
-            metadata: Map::new(),
-            roles: vec![("r".into(), role("*1"))],
-            limited_by: store.limiting_roles(&owner).expect("known"),
+            metadata: Arc::default(),
+            roles: Arc::new(vec![("r".into(), role("*1"))]),
+            limited_by: Arc::new(store.limiting_roles(&owner).expect("known")),
             digest: "secret".into(),
         };
         let identity = key.identity("id");
-        store.api_keys.insert("id".into(), key);
+        store.api_keys.insert("id", key);
         let author = store.author(&identity).expect("known");
         assert_eq!(Author::from_json(&author.to_json()).expect("read"), author);
         assert!(!author.to_json().to_string().contains("secret"));
-        store.api_keys.clear();
+        store.api_keys.remove("id");
         let access = store.access_of_author(&author, SEARCH).expect("granted");
         assert!(access.allows("a1") && !access.allows("a2") && !access.allows("b1"));
         assert!(store.author(&identity).is_err());

@@ -25,6 +25,7 @@ mod builtin;
 mod cluster;
 mod denial;
 mod descriptor;
+mod entry;
 mod identity;
 mod index;
 mod pattern;
@@ -34,6 +35,7 @@ mod rights;
 mod role_mapping;
 mod secret;
 mod service;
+mod shared_map;
 mod store;
 mod user;
 
@@ -43,6 +45,7 @@ pub use author::Author;
 pub use builtin::{RESERVED_ROLES, RESERVED_USERS, reserved_role, reserved_user};
 pub use cluster::{CLUSTER_PRIVILEGES, is_cluster_action};
 pub use descriptor::{FieldRule, IndexEntry, RoleDescriptor, check_metadata_size};
+pub use entry::{EntryChange, EntryKind};
 pub use identity::{AuthenticationType, Identity, Realm};
 pub use index::INDEX_PRIVILEGES;
 pub use pattern::NamePattern;
@@ -54,7 +57,8 @@ pub use secret::{
     secret_digest,
 };
 pub use service::{SERVICE_ACCOUNTS, ServiceAccount, ServiceToken};
-pub use store::{NamedRoles, Store};
+pub use shared_map::{Difference, SharedMap};
+pub use store::{NamedRoles, Store, privilege_key};
 pub use user::User;
 
 /// Errors have Elasticsearch's form and messages.

@@ -1,20 +1,20 @@
 //! All stored data about security: users, roles, mappings, API keys, tokens and privileges of applications.
 //!
-//! A [`Store`] is part of the node's state and changes with it in one atomic step.
-
-use std::collections::BTreeMap;
+//! Copies of a [`Store`] share their entries, so a change is planned on a copy and becomes the store once it is
+//! durable.
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::rights::Role;
+use crate::shared_map::SharedMap;
 use crate::{
-    ApiKey, AuthenticationType, Identity, Realm, Result, Rights, RoleDescriptor, RoleMapping, ServiceAccount,
-    ServiceToken, User, reserved_role, reserved_user,
+    ApiKey, AuthenticationType, EntryKind, Identity, Realm, Result, Rights, RoleDescriptor, RoleMapping,
+    ServiceAccount, ServiceToken, User, reserved_role, reserved_user,
 };
 
 /// Maximum number of users, roles, mappings and tokens of a node, and (`API_KEYS_MAX`) of its API keys: all
-/// are in one file.
+/// are in memory.
 const ENTRIES_MAX: usize = 10_000;
 const API_KEYS_MAX: usize = 20_000;
 /// Keys that expired or were invalidated this long ago are deleted
@@ -27,20 +27,26 @@ pub type NamedRoles = Vec<(String, RoleDescriptor)>;
 /// All data about security that survives a restart, except for the reserved roles.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Store {
-    /// Number of changes. Data derived from another version has to be derived again.
+    /// Number of changes, which also numbers the files of changes. Data derived from another version has to be derived again.
     pub version: u64,
     /// Keyed by name. Contains a reserved user once it has a password or was disabled.
-    pub users: BTreeMap<String, User>,
+    pub users: SharedMap<User>,
     /// Keyed by name, without the reserved roles.
-    pub roles: BTreeMap<String, RoleDescriptor>,
+    pub roles: SharedMap<RoleDescriptor>,
     /// Keyed by name.
-    pub role_mappings: BTreeMap<String, RoleMapping>,
+    pub role_mappings: SharedMap<RoleMapping>,
     /// Keyed by id.
-    pub api_keys: BTreeMap<String, ApiKey>,
+    pub api_keys: SharedMap<ApiKey>,
     /// Keyed by `namespace/service/name`.
-    pub service_tokens: BTreeMap<String, ServiceToken>,
-    /// Privileges of applications, by application and name.
-    pub privileges: BTreeMap<String, BTreeMap<String, Value>>,
+    pub service_tokens: SharedMap<ServiceToken>,
+    /// Privileges of applications as they are shown, by [`privilege_key`].
+    pub privileges: SharedMap<Value>,
+}
+
+/// Returns the key of a privilege, by which the privileges of an application are next to each other. It is a
+/// JSON text, because the names of applications and privileges may contain any character.
+pub fn privilege_key(application: &str, name: &str) -> String {
+    json!([application, name]).to_string()
 }
 
 impl Store {
@@ -123,16 +129,21 @@ impl Store {
     /// # Errors
     /// There are too many entries.
     pub fn tidy(&mut self, now_ms: u64) -> Result<()> {
-        self.api_keys.retain(|_, key| {
+        let is_old = |key: &ApiKey| {
             let ended = [key.expiration_ms, key.invalidation_ms].into_iter().flatten().min();
-            ended.is_none_or(|ended| now_ms < ended.saturating_add(RETENTION_MS))
-        });
+            ended.is_some_and(|ended| now_ms >= ended.saturating_add(RETENTION_MS))
+        };
+        let old: Vec<String> =
+            self.api_keys.iter().filter(|(_, key)| is_old(key)).map(|(id, _)| id.to_owned()).collect();
+        for id in old {
+            self.api_keys.remove(&id);
+        }
         let counts = [
             ("users", self.users.len(), ENTRIES_MAX),
             ("roles", self.roles.len(), ENTRIES_MAX),
             ("role mappings", self.role_mappings.len(), ENTRIES_MAX),
             ("service account tokens", self.service_tokens.len(), ENTRIES_MAX),
-            ("application privileges", self.privileges.values().map(BTreeMap::len).sum(), ENTRIES_MAX),
+            ("application privileges", self.privileges.len(), ENTRIES_MAX),
             ("API keys", self.api_keys.len(), API_KEYS_MAX),
         ];
         match counts.iter().find(|(_, count, max)| count > max) {
@@ -143,50 +154,30 @@ impl Store {
         }
     }
 
-    /// Returns the store in the form in which the node's state contains it.
-    pub fn to_json(&self) -> Value {
-        fn members<T>(entries: &BTreeMap<String, T>, to_json: impl Fn(&T) -> Value) -> Map<String, Value> {
-            entries.iter().map(|(name, entry)| (name.clone(), to_json(entry))).collect()
-        }
-        json!({
-            "version": self.version,
-            "users": members(&self.users, User::to_json),
-            "roles": members(&self.roles, RoleDescriptor::to_json),
-            "role_mappings": members(&self.role_mappings, RoleMapping::to_json),
-            "api_keys": members(&self.api_keys, ApiKey::to_json),
-            "service_tokens": members(&self.service_tokens, |token| {
-                json!({"creation_ms": token.creation_ms, "digest": token.digest})
-            }),
-            "privileges": self.privileges,
-        })
-    }
-
-    /// Reads what [`Store::to_json`] wrote.
+    /// Reads the form in which the node's state contained the whole store before it had files of its own.
     ///
     /// # Errors
     /// An invalid role, because guessing its meaning could grant rights.
-    pub fn from_json(value: &Value) -> Result<Store> {
-        fn members<T>(
-            value: &Value,
-            from_json: impl Fn(&str, &Value) -> Result<T>,
-        ) -> Result<BTreeMap<String, T>> {
-            let entries = value.as_object().into_iter().flatten();
-            entries.map(|(name, body)| Ok((name.clone(), from_json(name, body)?))).collect()
+    pub fn from_node_state(value: &Value) -> Result<Store> {
+        let mut store = Store { version: value["version"].as_u64().unwrap_or(0), ..Store::default() };
+        let kinds = [
+            ("users", EntryKind::User),
+            ("roles", EntryKind::Role),
+            ("role_mappings", EntryKind::RoleMapping),
+            ("api_keys", EntryKind::ApiKey),
+            ("service_tokens", EntryKind::ServiceToken),
+        ];
+        for (member, kind) in kinds {
+            for (name, body) in value[member].as_object().into_iter().flatten() {
+                store.put_entry(kind, name, body)?;
+            }
         }
-        Ok(Store {
-            version: value["version"].as_u64().unwrap_or(0),
-            users: members(&value["users"], |_, body| Ok(User::from_json(body)))?,
-            roles: members(&value["roles"], RoleDescriptor::restore)?,
-            role_mappings: members(&value["role_mappings"], RoleMapping::parse)?,
-            api_keys: members(&value["api_keys"], |_, body| ApiKey::from_json(body))?,
-            service_tokens: members(&value["service_tokens"], |_, body| {
-                Ok(ServiceToken {
-                    creation_ms: body["creation_ms"].as_u64().unwrap_or(0),
-                    digest: body["digest"].as_str().unwrap_or_default().to_owned(),
-                })
-            })?,
-            privileges: members(&value["privileges"], |_, body| members(body, |_, body| Ok(body.clone())))?,
-        })
+        for (application, privileges) in value["privileges"].as_object().into_iter().flatten() {
+            for (name, body) in privileges.as_object().into_iter().flatten() {
+                store.put_entry(EntryKind::Privilege, &privilege_key(application, name), body)?;
+            }
+        }
+        Ok(store)
     }
 
     /// Adds or replaces a user. If `user` has no password, the existing one is kept. Returns whether the
@@ -204,7 +195,7 @@ impl Store {
             };
             user.password_hash = known.password_hash.clone();
         }
-        Ok(self.users.insert(name.to_owned(), user).is_none())
+        Ok(self.users.insert(name, user))
     }
 
     /// Sets a user's password (`key`: `password` or `password_hash`).
@@ -214,7 +205,7 @@ impl Store {
     pub fn set_password(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
         let Some((mut user, _)) = self.user(name) else { return Err(no_such_user(name)) };
         user.password_hash = Some(crate::user::password(key, value)?);
-        self.users.insert(name.to_owned(), user);
+        self.users.insert(name, user);
         Ok(())
     }
 
@@ -225,7 +216,7 @@ impl Store {
     pub fn set_enabled(&mut self, name: &str, enabled: bool) -> Result<()> {
         let Some((mut user, _)) = self.user(name) else { return Err(no_such_user(name)) };
         user.enabled = enabled;
-        self.users.insert(name.to_owned(), user);
+        self.users.insert(name, user);
         Ok(())
     }
 }
@@ -244,7 +235,7 @@ mod tests {
     fn store() -> Store {
         let mut store = Store::default();
         let mut role = |name: &str, body: Value| {
-            store.roles.insert(name.into(), RoleDescriptor::parse(name, &body).expect("valid"));
+            store.roles.insert(name, RoleDescriptor::parse(name, &body).expect("valid"));
         };
         role("reader", json!({"indices": [{"names": ["a*"], "privileges": ["read"]}]}));
         role(
@@ -258,7 +249,7 @@ mod tests {
         );
         role("keys", json!({"cluster": ["manage_own_api_key"]}));
         let user = User::parse("u", &json!({"password": "secret-1", "roles": ["reader", "gone"]}));
-        store.users.insert("u".into(), user.expect("valid"));
+        store.users.insert("u", user.expect("valid"));
         store
     }
 
@@ -268,16 +259,6 @@ mod tests {
         identity.roles = roles.iter().map(|role| (*role).to_owned()).collect();
         let rights = store.rights_of(&identity)?;
         Access::grant(Arc::new(identity), Arc::new(rights), action)
-    }
-
-    #[test]
-    fn it_is_kept_whole_and_without_secrets() {
-        let mut store = store();
-        store.privileges.entry("app".into()).or_default().insert("p".into(), json!({"actions": []}));
-        let kept = store.to_json();
-        assert!(!kept.to_string().contains("secret-1"));
-        assert_eq!(Store::from_json(&kept).expect("valid"), store);
-        assert!(Store::default().is_empty() && !store.is_empty());
     }
 
     #[test]
@@ -349,7 +330,8 @@ mod tests {
         let store = store();
         let (user, realm) = store.user("u").expect("there");
         let owner = user.identity("u", realm);
-        let roles = |body: Value| vec![("r".to_owned(), RoleDescriptor::parse("r", &body).expect("valid"))];
+        let roles =
+            |body: Value| Arc::new(vec![("r".to_owned(), RoleDescriptor::parse("r", &body).expect("valid"))]);
         let mut key = ApiKey {
             name: "k".into(),
             creation_ms: 1,
@@ -360,13 +342,13 @@ mod tests {
             realm_kind: realm.kind.into(),
             owner_full_name: None,
             owner_email: None,
-            owner_metadata: Map::new(),
+            owner_metadata: Arc::default(),
             owner_roles: owner.roles.clone(),
-            metadata: Map::new(),
+            metadata: Arc::default(),
             roles: roles(
                 json!({"cluster": ["all"], "indices": [{"names": ["a1", "b"], "privileges": ["all"]}]}),
             ),
-            limited_by: store.limiting_roles(&owner).expect("there"),
+            limited_by: Arc::new(store.limiting_roles(&owner).expect("there")),
             digest: String::new(),
         };
         let action = "indices:data/read/search";
@@ -379,7 +361,7 @@ mod tests {
             store.rights_of_key(&key).expect("valid").cluster("cluster:monitor/main"),
             crate::rights::ClusterVerdict::Denied
         );
-        key.roles.clear();
+        key.roles = Arc::default();
         assert!(allows(&key, "a2") && !allows(&key, "b"));
         assert!(key.is_valid(9) && !key.is_valid(10));
     }

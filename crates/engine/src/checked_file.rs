@@ -14,7 +14,7 @@ use limber_store::Error;
 use serde_json::Value;
 
 /// The value of `format` in files without a first line.
-const PLAIN_VERSION: u64 = 1;
+const PLAIN_VERSION: u32 = 1;
 
 /// The file type and version that the first line of a file states.
 pub(crate) struct Format {
@@ -46,6 +46,11 @@ impl Format {
 
     /// Returns the JSON of a file after verifying the first line and the checksum.
     pub(crate) fn decode<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Unreadable> {
+        self.decode_since(self.version, bytes).map(|(_, body)| body)
+    }
+
+    /// Works like [`Format::decode`], for files of the version `oldest` or newer. Also returns the version.
+    fn decode_since<'b>(&self, oldest: u32, bytes: &'b [u8]) -> Result<(u32, &'b [u8]), Unreadable> {
         let Format { magic, version } = self;
         let damaged = |offset: usize, expected: String, found: String| {
             Err(Unreadable::Damaged { offset, expected, found })
@@ -60,16 +65,16 @@ impl Format {
         let [found_magic, found_version, crc, len] = words[..] else {
             return damaged(0, "a first line of four words".into(), format!("[{head}]"));
         };
-        match found_version.parse::<u32>() {
+        let found = match found_version.parse::<u32>() {
             _ if found_magic != *magic => {
                 return damaged(0, format!("[{magic}]"), format!("[{found_magic}]"));
             }
             Ok(found) if found > *version => {
                 return Err(Unreadable::Newer { magic, version: *version, found });
             }
-            Ok(found) if found == *version && found_version == version.to_string() => {}
+            Ok(found) if found >= oldest && found_version == found.to_string() => found,
             _ => return damaged(0, format!("[{magic} {version}]"), format!("[{head}]")),
-        }
+        };
         let body = &bytes[end + 1..];
         let (crc_now, len_now) = (format!("{:08x}", crc32(body)), body.len().to_string());
         if (crc, len) != (crc_now.as_str(), len_now.as_str()) {
@@ -79,7 +84,7 @@ impl Format {
                 format!("[{crc_now}] of [{len_now}] bytes"),
             );
         }
-        Ok(body)
+        Ok((found, body))
     }
 
     /// Works like [`Format::decode`], for files whose version 1 had a member `format` instead of a first line
@@ -88,14 +93,28 @@ impl Format {
     /// # Errors
     /// Fails like [`Unreadable::refusal`].
     pub(crate) fn decode_or_plain(&self, bytes: &[u8], file: &str) -> Result<(bool, Value), RequestError> {
+        let (version, value) = self.decode_or_plain_since(self.version, bytes, file)?;
+        Ok((version != PLAIN_VERSION, value))
+    }
+
+    /// Works like [`Format::decode_or_plain`], for files with a first line that have the version `oldest` or
+    /// a newer one. Returns the version and the JSON.
+    pub(crate) fn decode_or_plain_since(
+        &self,
+        oldest: u32,
+        bytes: &[u8],
+        file: &str,
+    ) -> Result<(u32, Value), RequestError> {
         let has_first_line = bytes.first() != Some(&b'{');
-        let body =
-            if has_first_line { self.decode(bytes).map_err(|error| error.refusal(file))? } else { bytes };
+        let (version, body) = match has_first_line {
+            true => self.decode_since(oldest, bytes).map_err(|error| error.refusal(file))?,
+            false => (PLAIN_VERSION, bytes),
+        };
         let value: Value = serde_json::from_slice(body).map_err(|e| damaged(file, &e.to_string()))?;
         if !has_first_line && value["format"] != PLAIN_VERSION {
             return Err(damaged(file, &format!("format [{}] instead of [{PLAIN_VERSION}]", value["format"])));
         }
-        Ok((has_first_line, value))
+        Ok((version, value))
     }
 }
 
@@ -165,6 +184,11 @@ mod tests {
         let plain = serde_json::json!({"format": 1});
         assert_eq!(FORMAT.decode_or_plain(plain.to_string().as_bytes(), "f"), Ok((false, plain.clone())));
         assert!(FORMAT.decode_or_plain(b"{\"format\":2}", "f").is_err());
+        let older = Format { magic: "limber-test", version: 2 }.encode("{}");
+        assert!(FORMAT.decode_or_plain(&older, "f").is_err());
+        let empty = serde_json::json!({});
+        assert_eq!(FORMAT.decode_or_plain_since(2, &older, "f"), Ok((2, empty.clone())));
+        assert_eq!(FORMAT.decode_or_plain_since(2, &FORMAT.encode("{}"), "f"), Ok((3, empty)));
         assert!(FORMAT.decode(b"").is_err());
     }
 }

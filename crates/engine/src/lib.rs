@@ -48,5 +48,4 @@ pub use offline::repair::{RepairReport, repair_data_folder};
 pub use search_pipeline::search_pipeline_processors;
 pub use shard::SegmentMemory;
 pub use tasks::progress::Progress;
-pub use tasks::waiting::{GivenUp, ThreadOwner, give_up_turn, set_thread_owner};
 pub use tasks::{Task, TaskGuard, Tasks};

@@ -120,8 +120,12 @@ fn every_flipped_bit_of_the_nodes_state_refuses_the_start() {
         std::fs::write(&file, &flipped).expect("writes");
         refused(&format!("byte {at}"));
     }
+    let older =
+        String::from_utf8(whole.clone()).expect("text").replacen("limber-node 3 ", "limber-node 2 ", 1);
+    std::fs::write(&file, older).expect("writes");
+    refused("a version that would lose the users");
     let newer =
-        String::from_utf8(whole.clone()).expect("text").replacen("limber-node 2 ", "limber-node 9 ", 1);
+        String::from_utf8(whole.clone()).expect("text").replacen("limber-node 3 ", "limber-node 9 ", 1);
     std::fs::write(&file, newer).expect("writes");
     refused("a newer version");
     // The file cannot be examined, because its name is a circular link.

@@ -140,8 +140,16 @@ fn who_is_let_in() {
     u.expect(401, "GET", "/_security/_authenticate", Value::Null);
     elastic.expect(400, "DELETE", "/_security/user/elastic", Value::Null);
     // Secrets are not stored in readable form.
-    let state = std::fs::read_to_string(folder.path().join("state/node.json")).expect("there");
-    assert!(!state.contains("another-one") && !state.contains("second-secret"));
+    let (mut stored, mut folders) = (String::new(), vec![folder.path().join("security")]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("there").map(|entry| entry.expect("lists").path()) {
+            match entry.is_dir() {
+                true => folders.push(entry),
+                false => stored += &std::fs::read_to_string(entry).expect("text"),
+            }
+        }
+    }
+    assert!(stored.contains("argon2") && !stored.contains("another-one") && !stored.contains("second-secret"));
     let shown = elastic.ask("GET", "/_cluster/state", Value::Null).text();
     assert!(!shown.contains("argon2"));
 }
@@ -286,7 +294,7 @@ fn roles_hide_documents_and_fields() {
         let document = json!({"owner": owner, "n": n, "pay": 100 * n, "note": format!("note of {owner}")});
         elastic.expect(201, "PUT", &format!("/docs/_doc/{id}?refresh"), document);
     }
-    let role = json!({"indices": [{"names": ["docs"], "privileges": ["read", "view_index_metadata", "write"],
+    let role = json!({"indices": [{"names": ["docs", "copy"], "privileges": ["read", "manage", "write"],
         "field_security": {"grant": ["*"], "except": ["pay"]},
         "query": {"template": {"source": {"term": {"owner": "{{_user.username}}"}}}}}]});
     elastic.expect(200, "PUT", "/_security/role/own", role);
@@ -350,6 +358,15 @@ fn roles_hide_documents_and_fields() {
             "Can't execute an update request if field or document level security is enabled"
         );
     }
+    let usage =
+        u.expect(200, "POST", "/docs/_disk_usage?run_expensive_tasks=true", Value::Null).to_string();
+    assert!(usage.contains("owner") && !usage.contains("pay"), "{usage}");
+    u.expect(200, "PUT", "/docs/_settings", json!({"index.blocks.write": true}));
+    assert_eq!(
+        u.expect(400, "PUT", "/docs/_clone/copy", Value::Null)["error"]["reason"],
+        "Resize requests are not allowed for users when field or document level security is enabled on the source index"
+    );
+    u.expect(200, "PUT", "/docs/_settings", json!({"index.blocks.write": null}));
     // A user without restrictions sees everything, alongside the restricted user and afterwards.
     assert_eq!(elastic.expect(200, "GET", "/docs/_count", Value::Null)["count"], 4);
     let deleted =

@@ -184,11 +184,20 @@ pub enum Replaced {
 
 /// Replaces a small file atomically and durably: temporary name, fsync, rename, fsync of the folder.
 pub fn replace(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Replaced {
+    replace_with(directory, name, |writer| writer.write_all(bytes))
+}
+
+/// Works like [`replace`], for a file that is written piece by piece and never in memory as a whole.
+pub fn replace_with(
+    directory: &dyn Directory,
+    name: &str,
+    write: impl FnOnce(&mut dyn FileWriter) -> Result<()>,
+) -> Replaced {
     let temporary = temporary_name(name);
     let write = || {
         directory.delete_if_present(&temporary)?;
         let mut writer = directory.create(&temporary)?;
-        writer.write_all(bytes)?;
+        write(&mut *writer)?;
         writer.sync()?;
         writer.finish()
     };

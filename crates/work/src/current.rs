@@ -271,6 +271,13 @@ pub fn check_beyond_deadline() -> Result<(), Stop> {
     asked(Current::check_beyond_deadline)
 }
 
+/// Does what [`check`] does for other requests, and asks nothing of this one: if the thread has worked for
+/// long, its owner runs another job beside it. For work that must not end halfway, such as a write.
+#[inline]
+pub fn let_others_run() {
+    let _ = asked(|_| Ok(()));
+}
+
 /// Whether the request was cancelled or its deadline has passed. Both stay true, so code that cannot return
 /// an error may stop: the next [`check`] reports why.
 pub fn is_over() -> bool {

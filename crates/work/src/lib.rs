@@ -27,11 +27,13 @@ mod measured;
 mod memory_limit_exceeded;
 mod stated;
 mod stop;
+mod turn;
 mod warn;
 mod warnings;
 
 pub use current::{
-    Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, is_over, suspended,
+    Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, is_over,
+    let_others_run, suspended,
 };
 pub use measured::{Account, Meter, allocated_bytes, count_allocations_by, note_charged};
 pub use memory_limit_exceeded::MemoryLimitExceeded;
@@ -40,6 +42,7 @@ pub use stated::{
     pattern_time, spend_on_patterns, state_bytes,
 };
 pub use stop::Stop;
+pub use turn::{GivenUp, ThreadOwner, give_up_turn, set_thread_owner, waiting};
 pub use warn::{warn, warn_renamed, warn_unused, warnings};
 pub use warnings::Warnings;
 

@@ -24,6 +24,7 @@ pub(crate) use index::live::{index_folder, shard_folder};
 pub use index::resize::Resize;
 pub use index::rollover::RolloverRequest;
 pub use kept_state::security::set_password_offline;
+pub(crate) use kept_state::security_files::SecurityFiles;
 pub(crate) use kept_state::state::{Newest, NodeState, Origin, STATE_FOLDER, STATE_NAME};
 pub use life::background::Round;
 pub use life::new_node::Stack;

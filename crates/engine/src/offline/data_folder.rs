@@ -9,7 +9,8 @@ use limber_store::{Directory, Disk, FsDisk};
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
 use crate::node::{
-    Newest, NodeState, Origin, STATE_FOLDER, STATE_NAME, index_folder, read_index_file, shard_folder,
+    Newest, NodeState, Origin, STATE_FOLDER, STATE_NAME, SecurityFiles, index_folder, read_index_file,
+    shard_folder,
 };
 use crate::shard::store_error;
 
@@ -55,6 +56,11 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
             None
         }
     };
+    if let Some((state, _)) = state.as_ref().filter(|(state, _)| state.security.is_none())
+        && let Err(error) = SecurityFiles::open(&*disk, &state.cluster_uuid)
+    {
+        visit(Found::Broken(error.reason));
+    }
     if let Some((state, Origin::Listed)) = &state {
         for (uuid, listed) in
             state.indices.iter().filter(|(uuid, _)| !folders.iter().any(|at| **at == ***uuid))

@@ -17,6 +17,9 @@ use super::segments::{ChargedSegment, SegmentEntry, SegmentList};
 use super::stats::Timer;
 use crate::api::Result;
 
+/// A refresh that writes more than this takes long, so that other requests run beside it.
+const LONG_REFRESH_BYTES: usize = 1 << 20;
+
 /// The buffers of a freeze, and the state at that moment.
 struct Frozen {
     slots: Vec<Slot>,
@@ -121,6 +124,9 @@ impl Shard {
         let _timer = Timer::start(&*self.services.environment.clock, &self.counters.refresh, 1);
         let _fence = Fence::new(core, "a refresh");
         let frozen = self.freeze(core, roll);
+        // A refresh that a request carries out writes what others have indexed, too.
+        let buffered_bytes: usize = frozen.slots.iter().map(|slot| slot.bytes).sum();
+        let _beside = if buffered_bytes > LONG_REFRESH_BYTES { limber_work::give_up_turn() } else { None };
         let (max_seq_no, translog_generation) = (frozen.max_seq_no, frozen.translog_generation);
         let mut written = Vec::with_capacity(frozen.slots.len());
         for slot in frozen.slots {

@@ -1,11 +1,5 @@
-//! Tells the owner of a thread that the thread is waiting for the disk, so that the owner can run another job
-//! meanwhile.
-//!
-//! A bulk's thread spends a third of its time in the translog's fsync. With one thread per core, cores would
-//! be idle during that time.
+//! Waits for something that a client wants to wait for, such as a refresh or the end of a task.
 
-use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,64 +15,6 @@ const WAITING_REQUESTS_MAX: usize = 192;
 const LOOK: Duration = Duration::from_millis(50);
 
 static WAITING_REQUESTS: AtomicUsize = AtomicUsize::new(0);
-
-/// Runs jobs on threads, such as a bounded thread pool.
-pub trait ThreadOwner: Send + Sync {
-    /// Called when the job on this thread begins to wait without using a processor.
-    fn begin_wait(&self);
-    /// Called when it continues.
-    fn end_wait(&self);
-}
-
-thread_local! {
-    static OWNER: RefCell<Option<Arc<dyn ThreadOwner>>> = const { RefCell::new(None) };
-    static HAS_GIVEN_UP: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The released slot of a long job, which continues beside the other jobs. When this is dropped at the job's
-/// end, the owner counts the thread again.
-pub struct GivenUp(Arc<dyn ThreadOwner>);
-
-/// Lets another job run beside this one, which takes long. Other jobs need not wait for it, and the system
-/// divides the processors among them. Returns `None` if the thread has no owner or its slot is already
-/// released.
-pub fn give_up_turn() -> Option<GivenUp> {
-    let owner = OWNER.with_borrow(|owner| owner.clone()).filter(|_| !HAS_GIVEN_UP.get())?;
-    HAS_GIVEN_UP.set(true);
-    owner.begin_wait();
-    Some(GivenUp(owner))
-}
-
-impl Drop for GivenUp {
-    fn drop(&mut self) {
-        HAS_GIVEN_UP.set(false);
-        self.0.end_wait();
-    }
-}
-
-/// Sets the owner of the current thread.
-pub fn set_thread_owner(owner: Arc<dyn ThreadOwner>) {
-    OWNER.set(Some(owner));
-}
-
-/// Runs `wait`. The owner of the thread may run another job meanwhile.
-pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
-    struct Resume(Arc<dyn ThreadOwner>);
-    impl Drop for Resume {
-        fn drop(&mut self) {
-            HAS_GIVEN_UP.set(false);
-            self.0.end_wait();
-        }
-    }
-    let owner = OWNER.with_borrow(|owner| owner.clone()).filter(|_| !HAS_GIVEN_UP.get());
-    let _resume = owner.map(|owner| {
-        // While it waits, the slot counts as released, so that a long job does not release it again.
-        HAS_GIVEN_UP.set(true);
-        owner.begin_wait();
-        Resume(owner)
-    });
-    wait()
-}
 
 /// Waits for something that a client wants to wait for. `look` may block for the given duration. It is called
 /// repeatedly until it finds something, until `deadline` (which returns `None`), or until nobody waits for
@@ -98,7 +34,7 @@ pub fn wait_until<T>(
         return Ok(None);
     }
     let _one = WaitingRequest::enter()?;
-    waiting(|| {
+    work::waiting(|| {
         loop {
             work::check_beyond_deadline()?;
             let left = deadline.saturating_duration_since(Instant::now());

@@ -83,8 +83,8 @@ fn change(node: &Node, (part, name): Entry, number: Option<u64>) -> Result<()> {
                 password_hash: None,
             };
             node.change_security(|store| {
-                store.users.insert(name.to_owned(), user);
-                store.roles.insert(name.to_owned(), role);
+                store.users.insert(name, user);
+                store.roles.insert(name, role);
                 Ok(())
             })
         }

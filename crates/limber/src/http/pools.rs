@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use limber_engine::{ThreadOwner, set_thread_owner};
+use limber_work::{ThreadOwner, set_thread_owner};
 use parking_lot::{Condvar, Mutex};
 
 use super::late::{Late, Look};
@@ -419,5 +419,32 @@ mod tests {
         assert_eq!(finished.recv(), Ok(1));
         let queue = pool.shared.queue.lock();
         assert!(queue.workers == 2 && queue.started == 2, "one thread more, and no further");
+    }
+
+    #[test]
+    fn another_job_runs_while_one_waits_for_a_lock() {
+        let pool = Pool::start("write", 1, 10).expect("threads start");
+        let lock = Arc::new(limber_store::sync::Mutex::new(()));
+        let shared = Arc::new(limber_store::sync::RwLock::new(()));
+        let (done, finished) = mpsc::channel();
+        let (held, read) = (lock.lock(), shared.read());
+        let (locked, written, first, second) = (lock.clone(), shared.clone(), done.clone(), done.clone());
+        let waits: [Box<dyn FnOnce() + Send>; 3] = [
+            Box::new(move || {
+                drop(locked.lock());
+                first.send(1).expect("receiver lives");
+            }),
+            Box::new(move || {
+                drop(written.write());
+                second.send(2).expect("receiver lives");
+            }),
+            Box::new(move || done.send(3).expect("receiver lives")),
+        ];
+        waits.into_iter().for_each(|job| assert!(pool.submit(Flow(1), job)));
+        assert_eq!(finished.recv(), Ok(3));
+        drop(read);
+        assert_eq!(finished.recv(), Ok(2));
+        drop(held);
+        assert_eq!(finished.recv(), Ok(1));
     }
 }

@@ -54,7 +54,7 @@ impl Job {
         let slot = Rc::new(GivenUpTurn(Cell::new(None)));
         let given_up = slot.clone();
         let _access = access.map(Access::enter);
-        let entered = work.enter().when_long(move || given_up.0.set(limber_engine::give_up_turn()));
+        let entered = work.enter().when_long(move || given_up.0.set(limber_work::give_up_turn()));
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| self.outcome(&entered)));
         let outcome = outcome.unwrap_or_else(|panic| Err(error_of_panic(&self.request.uri, &*panic)));
         let ended = search.and_then(|search| search.refusal()).filter(|_| outcome.is_err());
@@ -98,7 +98,7 @@ fn error_of_panic(uri: &str, panic: &(dyn Any + Send)) -> RequestError {
 }
 
 /// Holds the guard of a long job that has given up its turn in the pool.
-struct GivenUpTurn(Cell<Option<limber_engine::GivenUp>>);
+struct GivenUpTurn(Cell<Option<limber_work::GivenUp>>);
 
 /// Returns how many bytes of copies are held while a metadata request is carried out, besides the tree of
 /// its body (`tree_bytes`): the body is stored as settings, planned twice in a catalog, serialized and

@@ -54,6 +54,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     value_due = self.bytes.get(at) != Some(&b']');
                     continue;
                 }
+                self.pause(at);
                 at = match self.scalar(leaf, at) {
                     Err(Stop::Refused(_)) if self.is_acknowledged => self.skip(at, depth + levels)?,
                     outcome => outcome?,

@@ -15,6 +15,9 @@ use crate::mapping::Mapping;
 use crate::mapping::tree::{Target, Tree};
 use limber_work as work;
 
+/// Bytes of a large document after which others may run. They take about a millisecond.
+const PAUSE_BYTES: usize = 256 << 10;
+
 /// The result of parsing a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parsed {
@@ -86,6 +89,7 @@ fn walk_document<S: FieldSink>(
         scratch,
         sink,
         token: 0,
+        next_pause: PAUSE_BYTES,
         including: false,
         is_acknowledged,
     };
@@ -130,6 +134,8 @@ pub(super) struct Walk<'a, S> {
     pub(super) sink: &'a mut S,
     /// Start of the last token, for the position in syntax errors.
     pub(super) token: usize,
+    /// The offset at which others may run next.
+    next_pause: usize,
     /// A nested object is being read again for the enclosing documents.
     pub(super) including: bool,
     /// The document was acknowledged earlier: values that the mapping now refuses are left out of the index.
@@ -158,6 +164,15 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 Err(self.timestamps(count, end - 1))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Lets other requests run from time to time within a large document, of which `at` was reached.
+    #[inline(always)]
+    pub(super) fn pause(&mut self, at: usize) {
+        if at >= self.next_pause {
+            self.next_pause = at + PAUSE_BYTES;
+            work::let_others_run();
         }
     }
 
@@ -232,6 +247,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             if self.bytes.get(at) != Some(&b'"') {
                 return Err(json::unexpected(self.bytes, at, json::FIELD_NAME).into());
             }
+            self.pause(at);
             let quote = at;
             let predicted = self.scratch.next[slot];
             let (entry, key_end) = match self.tree.entries.get(predicted as usize) {

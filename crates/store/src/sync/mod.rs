@@ -5,6 +5,10 @@
 //! belongs to a [`Simulation`]; such a thread passes its turn to another one instead. Outside a simulation,
 //! calls that do not block cost nothing extra.
 //!
+//! A thread that waits for a lock longer than a millisecond lets another job of its pool run meanwhile
+//! ([`limber_work::waiting`]). So jobs that wait for a long one, for example to write the same document, do not
+//! keep others from running.
+//!
 //! A simulation runs real threads, exactly one at a time. The next thread is drawn from a seed, so a run
 //! can be repeated exactly.
 //!
@@ -18,6 +22,9 @@ mod rwlock;
 mod schedule;
 mod simulation;
 mod thread;
+
+/// Most waits are much shorter. To run another job costs a lock of the pool, and at times a new thread.
+const SHORT_WAIT: std::time::Duration = std::time::Duration::from_millis(1);
 
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::Mutex;

@@ -2,7 +2,7 @@
 
 use parking_lot::MutexGuard;
 
-use super::thread;
+use super::{SHORT_WAIT, thread};
 
 /// [`parking_lot::Mutex`], whose waits a simulation can see.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl<T: ?Sized> Mutex<T> {
     fn lock_contended(&self) -> MutexGuard<'_, T> {
         match thread::current() {
             Some(current) => current.wait_until("a mutex", || self.0.try_lock()),
-            None => self.0.lock(),
+            None => self.0.try_lock_for(SHORT_WAIT).unwrap_or_else(|| limber_work::waiting(|| self.0.lock())),
         }
     }
 

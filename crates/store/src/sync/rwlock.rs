@@ -2,7 +2,7 @@
 
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::thread;
+use super::{SHORT_WAIT, thread};
 
 /// [`parking_lot::RwLock`], whose waits a simulation can see. As there, a waiting writer keeps new readers
 /// out.
@@ -54,7 +54,10 @@ impl<T: ?Sized> RwLock<T> {
     #[cold]
     #[track_caller]
     fn read_contended(&self) -> RwLockReadGuard<'_, T> {
-        let Some(current) = thread::current() else { return self.0.read() };
+        let Some(current) = thread::current() else {
+            let soon = self.0.try_read_for(SHORT_WAIT);
+            return soon.unwrap_or_else(|| limber_work::waiting(|| self.0.read()));
+        };
         let address = self.address();
         current.wait_until("a lock, to read", || {
             if current.does_writer_wait(address) { None } else { self.0.try_read() }
@@ -64,7 +67,10 @@ impl<T: ?Sized> RwLock<T> {
     #[cold]
     #[track_caller]
     fn write_contended(&self) -> RwLockWriteGuard<'_, T> {
-        let Some(current) = thread::current() else { return self.0.write() };
+        let Some(current) = thread::current() else {
+            let soon = self.0.try_write_for(SHORT_WAIT);
+            return soon.unwrap_or_else(|| limber_work::waiting(|| self.0.write()));
+        };
         let _waits = current.announce_writer(self.address());
         current.wait_until("a lock, to write", || self.0.try_write())
     }

@@ -12,7 +12,6 @@ use super::response::ByQueryResponse;
 use crate::api::Result;
 use crate::node::Node;
 use crate::tasks::progress::Progress;
-use crate::tasks::waiting::waiting;
 
 impl Node {
     /// Runs the request and returns its result. `cancelled` is set when nobody waits for the response any
@@ -40,7 +39,7 @@ impl Node {
                 scope.spawn(limber_access::carried(|| self.run_by_query(&request, &progress))).join()
             })
         };
-        waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        limber_work::waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// Starts the request and returns the task's id. The result, as rendered by `render`, is kept for

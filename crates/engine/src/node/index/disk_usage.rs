@@ -133,6 +133,9 @@ impl Node {
                             store_bytes += view.segment.file_bytes();
                             add_segment(&view.segment, &mut fields);
                         }
+                        // Segments also have the fields that are hidden from the user.
+                        let limits = shard.limits()?;
+                        fields.retain(|path, _| limits.as_ref().is_none_or(|one| one.allows_field(path)));
                     }
                     Err(error) => {
                         shards.failed += 1;

@@ -115,7 +115,12 @@ impl Node {
         let typed = Arc::new(IndexSettings::from_flat(&settings)?);
         // Invalid analysis settings, and limits that the mapping already exceeds, are refused before anything
         // is stored.
-        let for_mapping = typed.mapping_settings(&settings, &self.analysis())?;
+        let read = || typed.mapping_settings(&settings, &self.analysis());
+        let for_mapping = match has_same_analysis(&metadata.settings, &settings) {
+            // Analyzers that are stored are not refused any more.
+            true => limber_work::suspended(read)?,
+            false => read()?,
+        };
         limber_search::check_similarity_scripts(&for_mapping.similarities, &self.scripts)?;
         Ok(IndexMetadata { settings, typed, ..metadata.clone() })
     }
@@ -276,6 +281,15 @@ fn check_are_not_written_by_streams(catalog: &Catalog, indices: &[Arc<IndexMetad
             written.join(", ")
         ))),
     }
+}
+
+/// Whether two versions of an index's settings declare the same analyzers.
+fn has_same_analysis(before: &FlatSettings, after: &FlatSettings) -> bool {
+    let of = |settings: &FlatSettings| -> Vec<(String, Value)> {
+        let analysis = settings.iter().filter(|(key, _)| key.starts_with("index.analysis."));
+        analysis.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    of(before) == of(after)
 }
 
 /// Returns the settings of a body, which has some.

@@ -143,8 +143,12 @@ impl Node {
         let mapping = match self.live.load().get(&metadata.uuid) {
             Some(live) => live.core.mapping.load().merge(body)?,
             None => {
-                let settings = metadata.typed.mapping_settings(&metadata.settings, &self.analysis())?;
-                Mapping::restore(&metadata.mappings, &settings)?.merge(body)?
+                // What is stored is not refused any more.
+                let stored = limber_work::suspended(|| {
+                    let settings = metadata.typed.mapping_settings(&metadata.settings, &self.analysis())?;
+                    Mapping::restore(&metadata.mappings, &settings)
+                });
+                stored?.merge(body)?
             }
         };
         check_index_sort(&metadata.typed.sort, &mapping, &metadata.name)?;

@@ -20,10 +20,13 @@ use crate::catalog::IndexMetadata;
 use crate::catalog::names::index_not_found;
 use crate::node::Node;
 use crate::node::by_query::{ByQueryRequest, Change, CopyDestination, CopyRouting, Slices};
+use crate::node::kept_state::security::check_sees_all;
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 
 /// How many documents are copied at a time.
 const BATCH_SIZE: u32 = 1000;
+/// Source: `ResizeRequestInterceptor`.
+const SEES_ALL: &str = "Resize requests are not allowed for users when field or document level security is enabled on the source index";
 
 /// Reserves the name of a resize's target while documents are copied to it.
 struct Copying<'n> {
@@ -91,6 +94,8 @@ impl Node {
         cancelled: Arc<AtomicBool>,
     ) -> Result<CreateIndexResponse> {
         let info = self.only_index(source)?;
+        // The target would silently lack what is hidden.
+        check_sees_all(&info.name, SEES_ALL)?;
         let Asked { settings: mut given, aliases, shard_bytes_max } = parse(body)?;
         if matches!(kind, Resize::Split) && crate::settings::has_series(&info.settings) {
             return Err(RequestError::illegal_argument(format!(

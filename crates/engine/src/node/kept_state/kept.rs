@@ -1,8 +1,8 @@
 //! Memory for what requests store until it is deleted: "is there room for one more template, pipeline,
 //! mapping or alias?"
 //!
-//! All of it is stored in one of two files, the node's state or that of an index. Their content is charged
-//! before it is written, so that nothing new is stored without being counted.
+//! All of it is stored in the node's state, in the file of an index, or in the files of users and keys. Their
+//! content is charged before it is written, so that nothing new is stored without being counted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -75,7 +75,14 @@ impl Kept {
     /// # Errors
     /// Fails with `TooManyRequests` when there is no room for the growth.
     pub(in crate::node) fn keep(&self, what: &str, content: &Content<'_>) -> Result<()> {
-        let bytes = content.bytes();
+        self.keep_bytes(what, content.bytes())
+    }
+
+    /// Charges `what` for the memory that its new content takes.
+    ///
+    /// # Errors
+    /// As [`Kept::keep`].
+    pub(in crate::node) fn keep_bytes(&self, what: &str, bytes: u64) -> Result<()> {
         let mut charges = self.charges.lock();
         match charges.get_mut(what) {
             Some(charge) if charge.bytes() >= bytes => charge.shrink_to(bytes),
@@ -100,7 +107,12 @@ impl Kept {
 
     /// Works like [`Kept::keep`], for what was stored before a restart, so it never fails.
     pub(in crate::node) fn keep_always(&self, what: &str, content: &Content<'_>) {
-        self.charges.lock().insert(what.into(), self.pool.charge_always(content.bytes()));
+        self.keep_bytes_always(what, content.bytes());
+    }
+
+    /// Works like [`Kept::keep_bytes`], for what is stored already, so it never fails.
+    pub(in crate::node) fn keep_bytes_always(&self, what: &str, bytes: u64) {
+        self.charges.lock().insert(what.into(), self.pool.charge_always(bytes));
     }
 
     /// Charges the metadata of an index, whose file is about to contain it.

@@ -5,6 +5,8 @@ pub(super) mod cluster;
 pub(super) mod kept;
 pub(super) mod scripts;
 pub(super) mod security;
+pub(super) mod security_files;
+mod security_format;
 pub(super) mod state;
 pub(super) mod state_file;
 pub(super) mod synonyms;

@@ -16,6 +16,7 @@ use crate::catalog::{Alias, DataStream, IndexMetadata, Templates};
 use crate::checked_file::{Format, damaged};
 use crate::environment::Environment;
 use crate::lifecycle::RUNNING;
+use crate::node::kept_state::security_files::{SecurityFiles, security_folder};
 use crate::shard::store_error;
 use limber_store::directory::{Replaced, replace};
 
@@ -24,8 +25,10 @@ pub(crate) const STATE_NAME: &str = "node.json";
 /// The path of the file in messages.
 const FILE: &str = "state/node.json";
 /// Version 1 had no first line, and neither listed indices nor had pending metadata: an index existed when
-/// its file did.
-const FORMAT: Format = Format { magic: "limber-node", version: 2 };
+/// its file did. Until version 2, the file contained users, roles and keys; since version 3 they have files of
+/// their own ([`super::security_files`]).
+const FORMAT: Format = Format { magic: "limber-node", version: 3 };
+const FORMAT_WITH_SECURITY: Format = Format { magic: "limber-node", version: 2 };
 
 /// An index that exists, with what must be known even if its own file cannot be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,8 +123,9 @@ pub(crate) struct NodeState {
     pub repositories: Value,
     /// `policies` by id, `mode`, `retention`: see [`crate::snapshot::policy`].
     pub snapshot_lifecycle: Value,
-    /// Users, roles and keys: [`limber_access::Store::to_json`].
-    pub security: Value,
+    /// Users, roles and keys in a state of version 2 or older ([`limber_access::Store::from_node_state`]).
+    /// `None` once they are in files of their own. Until then the state is written in version 2.
+    pub security: Option<Value>,
     /// The indices that exist, by UUID.
     pub indices: BTreeMap<Arc<str>, Listed>,
     /// UUIDs of indices that were deleted and whose folders may still exist.
@@ -164,7 +168,7 @@ impl NodeState {
             lifecycle_mode: RUNNING.to_owned(),
             repositories: json!({}),
             snapshot_lifecycle: json!({}),
-            security: json!({}),
+            security: None,
             indices: BTreeMap::new(),
             tombstones: BTreeSet::new(),
             pending: BTreeMap::new(),
@@ -184,6 +188,9 @@ impl NodeState {
         }
         let folders = environment.disk.folders("indices").map_err(|e| store_error(&e))?;
         let state = NodeState::new(environment, folders.into_iter().map(Arc::from).collect());
+        // A state of version 3 exists only together with these files.
+        SecurityFiles::create(environment, &state.cluster_uuid, &limber_access::Store::default())
+            .map_err(|error| store_error(&error))?;
         match state.replace(environment) {
             Replaced::Done => Ok((state, Origin::Listed)),
             Replaced::Untouched(error) | Replaced::Unknown(error) => Err(store_error(&error)),
@@ -192,7 +199,13 @@ impl NodeState {
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(NodeState, Origin)> {
         let bad = |why: &str| damaged(FILE, why);
-        let (is_listed, value) = FORMAT.decode_or_plain(bytes, FILE)?;
+        let (version, value) = FORMAT.decode_or_plain_since(FORMAT_WITH_SECURITY.version, bytes, FILE)?;
+        let is_listed = version >= FORMAT_WITH_SECURITY.version;
+        let contains_security = version <= FORMAT_WITH_SECURITY.version;
+        // The first line is not covered by the checksum, so the version is also told by this member.
+        if contains_security == value["security"].is_string() {
+            return Err(bad(&format!("[security] does not fit version [{version}]")));
+        }
         let text =
             |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad(&format!("no [{key}]")));
         let members = |key: &str| value[key].as_object().into_iter().flatten();
@@ -235,7 +248,7 @@ impl NodeState {
             lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
             repositories: object("repositories"),
             snapshot_lifecycle: object("snapshot_lifecycle"),
-            security: object("security"),
+            security: contains_security.then(|| object("security")),
             indices,
             tombstones: uuids(if is_listed { "tombstones" } else { "doomed" }),
             pending: pending.collect(),
@@ -260,7 +273,10 @@ impl NodeState {
     /// Replaces the file by `text`, its JSON.
     pub(in crate::node) fn replace_by(&self, text: &str, environment: &Environment) -> Replaced {
         match environment.folder(STATE_FOLDER) {
-            Ok(directory) => replace(&*directory, STATE_NAME, &FORMAT.encode(text)),
+            Ok(directory) => {
+                let format = if self.security.is_some() { FORMAT_WITH_SECURITY } else { FORMAT };
+                replace(&*directory, STATE_NAME, &format.encode(text))
+            }
             Err(error) => Replaced::Untouched(error),
         }
     }
@@ -292,7 +308,7 @@ impl NodeState {
             "lifecycle_mode": self.lifecycle_mode,
             "repositories": self.repositories,
             "snapshot_lifecycle": self.snapshot_lifecycle,
-            "security": self.security,
+            "security": self.security.clone().unwrap_or_else(|| security_folder(&self.cluster_uuid).into()),
             "indices": indices,
             "tombstones": texts(&self.tombstones),
             "set_aside": texts(&self.set_aside),

@@ -73,7 +73,7 @@ impl Node {
         }
     }
 
-    fn state_refused(&self, error: &limber_store::Error) -> RequestError {
+    pub(in crate::node) fn state_refused(&self, error: &limber_store::Error) -> RequestError {
         if error.is_disk_full() {
             self.note_full_disk();
         }
@@ -116,7 +116,8 @@ impl Node {
         }
     }
 
-    fn settle_locked(&self) -> Result<()> {
+    /// Called with `changing` held.
+    pub(in crate::node) fn settle_locked(&self) -> Result<()> {
         // The doubt is copied, because writers read it and must not wait for the disk.
         let Some(doubt) = self.doubt.lock().clone() else { return Ok(()) };
         let mut again = (*self.state.load_full()).clone();

@@ -33,6 +33,7 @@ use crate::node::index::index_files::{IndexFiles, unreadable};
 use crate::node::index::live::LiveIndex;
 use crate::node::index::name_locks::NameLocks;
 use crate::node::kept_state::kept::Kept;
+use crate::node::kept_state::security::KeptSecurity;
 use crate::node::kept_state::state::NodeState;
 use crate::node::kept_state::state_file::Doubt;
 use crate::node::policy::lifecycle::Lifecycles;
@@ -140,8 +141,8 @@ pub struct Node {
     pub(in crate::node) refreshed: Condvar,
     pub(in crate::node) refresh_count: Mutex<u64>,
     pub(in crate::node) scrub: Scrub,
-    /// Users, roles and keys, as in the state.
-    pub(in crate::node) security: ArcSwap<limber_access::Store>,
+    /// Users, roles and keys.
+    pub(in crate::node) security: KeptSecurity,
 }
 
 impl Node {
@@ -186,7 +187,7 @@ impl Node {
             cluster_uuid: restored.state.cluster_uuid.clone(),
             catalog: ArcSwap::from_pointee(restored.catalog),
             lifecycles: restored.lifecycles,
-            security: ArcSwap::from_pointee(restored.security),
+            security: restored.security,
             snapshots: restored.snapshots,
             state: ArcSwap::from_pointee(restored.state),
             in_doubt: AtomicBool::new(false),

@@ -187,6 +187,7 @@ impl Node {
             tracing::debug!(%error, "the node's state is still in doubt");
             return;
         }
+        self.security_round();
         let state = self.state.load_full();
         for (uuid, pending) in &state.pending {
             let is_behind = self.index_files.get(uuid).is_some_and(|file| file.durable() < pending.version());
@@ -288,7 +289,9 @@ impl Node {
         if !metadata.open || self.live.load().contains_key(&metadata.uuid) {
             return Ok(());
         }
-        match LiveIndex::open(metadata, &self.services()) {
+        // The metadata is durable, so the request that opens the index is refused no more than the start is.
+        let open = || limber_work::suspended(|| LiveIndex::open(metadata, &self.services()));
+        match limber_work::waiting(open) {
             Ok(index) => {
                 self.not_opened.lock().remove(&metadata.uuid);
                 self.admit(Arc::new(index), metadata);

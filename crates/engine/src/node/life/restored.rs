@@ -18,6 +18,7 @@ use crate::enrich::EnrichSource;
 use crate::environment::Environment;
 use crate::ingest::{Registry, Resources};
 use crate::node::kept_state::kept::{Content, Kept};
+use crate::node::kept_state::security::KeptSecurity;
 use crate::node::kept_state::state::{NodeState, Origin};
 use crate::node::kept_state::state_file::STATE;
 use crate::node::policy::lifecycle::Lifecycles;
@@ -44,8 +45,8 @@ pub(super) struct Restored {
     pub workers: Option<Arc<Workers>>,
     /// Charges for what requests store permanently.
     pub kept: Kept,
-    /// Users, roles and keys, as in the state.
-    pub security: limber_access::Store,
+    /// Users, roles and keys.
+    pub security: KeptSecurity,
     pub lifecycles: Lifecycles,
 }
 
@@ -74,7 +75,7 @@ impl Restored {
         let workers = workers(config.search_processors)?;
         let kept = Kept::new(ledger.metadata.clone());
         kept.keep_always(STATE, &Content::of_state(&state.to_text()));
-        let security = limber_access::Store::from_json(&state.security)?;
+        let security = KeptSecurity::load(environment, &state, &kept)?;
         let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
         let catalog = Catalog {
             templates: Templates { analysis: AnalysisOf(Some(analysis.clone())), ..state.templates.clone() },

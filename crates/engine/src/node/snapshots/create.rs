@@ -66,7 +66,7 @@ impl Node {
         let request = SnapshotRequest::parse(body)?;
         let running = self.begin_snapshot(repository, name, request, None)?;
         match wait {
-            true => Ok(json!({"snapshot": crate::tasks::waiting::waiting(|| running.ending.wait())?})),
+            true => Ok(json!({"snapshot": limber_work::waiting(|| running.ending.wait())?})),
             false => Ok(json!({"accepted": true})),
         }
     }

@@ -34,7 +34,7 @@ impl Node {
         let aborted = running.iter().filter(|one| chosen.takes(&one.name));
         aborted.for_each(|one| one.cancel());
         if wait {
-            crate::tasks::waiting::waiting(|| self.delete_chosen(&repository, &chosen))?;
+            limber_work::waiting(|| self.delete_chosen(&repository, &chosen))?;
             return Ok(json!({"acknowledged": true}));
         }
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");

@@ -130,7 +130,7 @@ impl Node {
         };
         self.tasks.spawn("cluster:admin/snapshot/restore", description, work)?;
         match wait {
-            true => crate::tasks::waiting::waiting(|| ending.wait()),
+            true => limber_work::waiting(|| ending.wait()),
             false => Ok(json!({"accepted": true})),
         }
     }

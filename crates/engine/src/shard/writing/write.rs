@@ -9,6 +9,7 @@ use limber_codec::prefetch::prefetch_start;
 use limber_mapping::{ErrorClass, Mapping, RequestError};
 use limber_segment::WriteIdentity;
 use limber_store::sync::RwLockReadGuard;
+use limber_work as work;
 
 use super::writer::{Attempt, Writer};
 use crate::api::{Result, WriteResult};
@@ -20,7 +21,6 @@ use crate::shard::fence::Fence;
 use crate::shard::ids::versions::BatchPlace;
 use crate::shard::slow_log::log_write;
 use crate::shard::stats::Timer;
-use crate::tasks::waiting::waiting;
 use crate::translog::{LogPosition, Operation, OperationType, RecordBatch};
 
 /// The type of the error for a write that expects another version than the document has.
@@ -90,6 +90,12 @@ pub(crate) struct Written {
 /// Most operations between two checks of the gate and the clock. For log lines they take less than a
 /// millisecond.
 const CHUNK_OPERATIONS: usize = 256;
+/// A chunk ends early when it has taken this long, so that a refresh need not wait for the gate, nor other
+/// writers for the refresh.
+const CHUNK_MILLIS_MAX: u64 = 50;
+/// The clock is read after this many operations, or after one that is at least this large.
+const OPERATIONS_PER_LOOK: usize = 8;
+const LARGE_SOURCE_BYTES: usize = 16 << 10;
 /// Records are appended to the translog when they reach this size, or else once per request.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
@@ -193,13 +199,13 @@ impl Shard {
         if self.index.settings.load().durability == Durability::Async {
             return Ok(());
         }
-        waiting(|| self.sync_to(&unsynced.core, unsynced.position))
+        work::waiting(|| self.sync_to(&unsynced.core, unsynced.position))
     }
 
     /// Makes everything written so far durable.
     pub(crate) fn sync_all(&self) -> Result<()> {
         let core = self.core()?;
-        waiting(|| self.sync_to(&core, core.translog.end()))
+        work::waiting(|| self.sync_to(&core, core.translog.end()))
     }
 
     fn sync_to(&self, core: &Core, position: LogPosition) -> Result<()> {
@@ -314,8 +320,9 @@ impl Shard {
         Ok(())
     }
 
-    /// Carries out operations until the end or until the first that needs a mapping update. Returns how many
-    /// were done, and the mapping with which that one was parsed.
+    /// Carries out operations until the end, until the first that needs a mapping update, or until they have
+    /// taken long. Returns how many were done, and the mapping with which the one was parsed that needs the
+    /// update.
     fn write_inside_gate(
         &self,
         core: &Arc<Core>,
@@ -342,6 +349,7 @@ impl Shard {
         let mut needs_mapping = None;
         let slow_log = self.index.settings.load().slow_log;
         let mut slow: Vec<(usize, Duration)> = Vec::new();
+        let entered_millis = self.services.environment.clock.monotonic_millis();
         for write in chunk {
             let begun = slow_log.is_about_writes().then(Instant::now);
             if let Some(next) = chunk.get(done + 1) {
@@ -354,12 +362,8 @@ impl Shard {
                     break;
                 }
             };
-            if let Err(error) = &outcome
-                && write.operation.kind != OperationType::Delete
-            {
-                self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
-                let is_conflict = error.kind == VERSION_CONFLICT;
-                self.counters.version_conflicts.fetch_add(is_conflict.into(), Ordering::Relaxed);
+            if let Err(error) = &outcome {
+                self.count_failure(write, error);
             }
             results.push(outcome);
             if let Some(took) =
@@ -368,6 +372,9 @@ impl Shard {
                 slow.push((done, took));
             }
             done += 1;
+            if self.takes_long(write, done, entered_millis) {
+                break;
+            }
         }
         writer.release_seq_nos();
         let Writer { slot, batch, .. } = writer;
@@ -378,13 +385,20 @@ impl Shard {
         for (number, took) in slow {
             log_write(self, &slow_log, &chunk[number].operation, took);
         }
+        self.keep_buffer_small(core, bytes)?;
+        Ok((done, needs_mapping))
+    }
+
+    /// Writes a buffer of `bytes` if it is too large, or has it written soon.
+    fn keep_buffer_small(&self, core: &Core, bytes: usize) -> Result<()> {
         if bytes > BUFFER_BYTES_MAX {
-            self.refresh_core(core)?;
-        } else if bytes > BUFFER_BYTES_LARGE {
+            return self.refresh_core(core);
+        }
+        if bytes > BUFFER_BYTES_LARGE {
             core.has_large_buffer.store(true, Ordering::Release);
             self.write_buffers_soon();
         }
-        Ok((done, needs_mapping))
+        Ok(())
     }
 
     /// Enters the gate once the version map has the entries that the chunk needs; for that it may have to
@@ -398,6 +412,26 @@ impl Shard {
             }
             drop(gate);
             self.refresh_core(core)?;
+        }
+    }
+
+    /// Lets others run after operation number `done` of a chunk that entered the gate at `entered_millis`: the
+    /// documents of a bulk may be as expensive as searches. Returns whether the chunk should end.
+    fn takes_long(&self, write: &Write<'_>, done: usize, entered_millis: u64) -> bool {
+        let is_large = write.operation.source.len() >= LARGE_SOURCE_BYTES;
+        if !is_large && !done.is_multiple_of(OPERATIONS_PER_LOOK) {
+            return false;
+        }
+        work::let_others_run();
+        let now_millis = self.services.environment.clock.monotonic_millis();
+        now_millis.saturating_sub(entered_millis) >= CHUNK_MILLIS_MAX
+    }
+
+    fn count_failure(&self, write: &Write<'_>, error: &RequestError) {
+        if write.operation.kind != OperationType::Delete {
+            self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
+            let is_conflict = error.kind == VERSION_CONFLICT;
+            self.counters.version_conflicts.fetch_add(is_conflict.into(), Ordering::Relaxed);
         }
     }
 

@@ -1,6 +1,8 @@
 //! `_security/api_key`: keys with at most the privileges that their owner had when they were created or last
 //! changed.
 
+use std::sync::Arc;
+
 use limber_access::{
     Access, ApiKey, ApiKeyDraft, AuthenticationType, Identity, NamePattern, NamedRoles, Store, new_secret,
     new_uuid, password_matches, secret_digest,
@@ -39,17 +41,17 @@ fn make(app: &App, owner: &Identity, draft: ApiKeyDraft) -> Result<Response> {
         realm_kind: owner.realm.kind.into(),
         owner_full_name: owner.full_name.clone(),
         owner_email: owner.email.clone(),
-        owner_metadata: owner.metadata.clone(),
+        owner_metadata: Arc::new(owner.metadata.clone()),
         owner_roles: owner.roles.clone(),
-        metadata: draft.metadata.unwrap_or_default(),
-        roles,
-        limited_by: Vec::new(),
+        metadata: Arc::new(draft.metadata.unwrap_or_default()),
+        roles: Arc::new(roles),
+        limited_by: Arc::default(),
         digest: secret_digest(&secret),
     };
     app.node.change_security(|store| {
         // The owner's roles are taken under the lock, so that they are current.
-        let key = ApiKey { limited_by: store.limiting_roles(owner)?, ..key };
-        store.api_keys.insert(id.clone(), key);
+        let key = ApiKey { limited_by: Arc::new(store.limiting_roles(owner)?), ..key };
+        store.api_keys.insert(&id, key);
         Ok(())
     })?;
     let encoded =
@@ -151,8 +153,8 @@ pub(super) fn update(app: &App, request: &Request) -> Result<Response> {
     check_may_update(&access)?;
     let expiration_ms = expiration(draft.expiration.as_deref())?;
     let updated = app.node.change_security(|store| {
-        let limited_by = store.limiting_roles(&access.identity)?;
-        update_one(store, &access, id, &draft, &limited_by, expiration_ms)
+        let update = Update::new(store, &access, &draft, expiration_ms)?;
+        update.apply(store, id)
     })?;
     Ok(Response::ok(json!({"updated": updated})))
 }
@@ -174,9 +176,10 @@ pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
     let expiration_ms = expiration(draft.expiration.as_deref())?;
     let (mut updated, mut unchanged, mut errors) = (Vec::new(), Vec::new(), Map::new());
     app.node.change_security(|store| {
-        let limited_by = store.limiting_roles(&access.identity)?;
+        let update = Update::new(store, &access, &draft, expiration_ms)?;
         for id in &ids {
-            match update_one(store, &access, id, &draft, &limited_by, expiration_ms) {
+            limber_work::check()?;
+            match update.apply(store, id) {
                 Ok(true) => updated.push(id.as_str()),
                 Ok(false) => unchanged.push(id.as_str()),
                 Err(error) => drop(errors.insert(id.clone(), error.to_json())),
@@ -225,39 +228,63 @@ fn check_may_update(access: &Access) -> Result<()> {
     }
 }
 
-/// Updates a key. Returns whether anything of the key changed.
-fn update_one(
-    store: &mut Store,
-    access: &Access,
-    id: &str,
-    draft: &ApiKeyDraft,
-    limited_by: &NamedRoles,
+/// What an update sets of each key. The keys share what is large.
+struct Update<'u> {
+    owner: &'u Identity,
+    limited_by: Arc<NamedRoles>,
+    roles: Option<Arc<NamedRoles>>,
+    metadata: Option<Arc<Map<String, Value>>>,
     expiration_ms: Option<u64>,
-) -> Result<bool> {
-    let key = store.api_keys.get_mut(id).filter(|key| is_of(key, &access.identity)).ok_or_else(|| {
-        RequestError::not_found(
-            "resource_not_found_exception",
-            format!("no API key owned by requesting user found for ID [{id}]"),
-        )
-    })?;
-    if !key.is_valid(now_ms()) {
-        return Err(RequestError::illegal_argument(format!(
-            "cannot update invalidated or expired API key [{id}]"
-        )));
+}
+
+impl<'u> Update<'u> {
+    fn new(
+        store: &Store,
+        access: &'u Access,
+        draft: &ApiKeyDraft,
+        expiration_ms: Option<u64>,
+    ) -> Result<Update<'u>> {
+        Ok(Update {
+            owner: &access.identity,
+            limited_by: Arc::new(store.limiting_roles(&access.identity)?),
+            roles: draft.roles.clone().map(Arc::new),
+            metadata: draft.metadata.clone().map(Arc::new),
+            expiration_ms,
+        })
     }
-    let before = key.clone();
-    key.limited_by = limited_by.clone();
-    key.owner_roles = access.identity.roles.clone();
-    if let Some(roles) = &draft.roles {
-        key.roles = roles.clone();
+
+    /// Updates a key. Returns whether anything of the key changed.
+    fn apply(&self, store: &mut Store, id: &str) -> Result<bool> {
+        let key = store.api_keys.get(id).filter(|key| is_of(key, self.owner)).ok_or_else(|| {
+            RequestError::not_found(
+                "resource_not_found_exception",
+                format!("no API key owned by requesting user found for ID [{id}]"),
+            )
+        })?;
+        if !key.is_valid(now_ms()) {
+            return Err(RequestError::illegal_argument(format!(
+                "cannot update invalidated or expired API key [{id}]"
+            )));
+        }
+        let mut updated = key.clone();
+        // What is equal stays shared with the key as it was.
+        if *updated.limited_by != *self.limited_by {
+            updated.limited_by = self.limited_by.clone();
+        }
+        updated.owner_roles.clone_from(&self.owner.roles);
+        if let Some(roles) = self.roles.as_ref().filter(|roles| **roles != key.roles) {
+            updated.roles = roles.clone();
+        }
+        if let Some(metadata) = self.metadata.as_ref().filter(|metadata| **metadata != key.metadata) {
+            updated.metadata = metadata.clone();
+        }
+        updated.expiration_ms = self.expiration_ms.or(updated.expiration_ms);
+        let is_changed = updated != *key;
+        if is_changed {
+            store.api_keys.insert(id, updated);
+        }
+        Ok(is_changed)
     }
-    if let Some(metadata) = &draft.metadata {
-        key.metadata = metadata.clone();
-    }
-    if expiration_ms.is_some() {
-        key.expiration_ms = expiration_ms;
-    }
-    Ok(*key != before)
 }
 
 fn is_of(key: &ApiKey, owner: &Identity) -> bool {
@@ -321,7 +348,7 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     let store = app.node.security();
     let now = now_ms();
     let mut shown = Vec::new();
-    for (id, key) in &store.api_keys {
+    for (id, key) in store.api_keys.iter() {
         // Counts what was made so far.
         limber_work::check()?;
         if chosen.matches(id, key, &access) && (!active_only || key.is_valid(now)) {
@@ -339,14 +366,15 @@ pub(super) fn invalidate(app: &App, request: &Request) -> Result<Response> {
     chosen.check_own(&access)?;
     let now = now_ms();
     let (fresh, before) = app.node.change_security(|store: &mut Store| {
-        let (mut fresh, mut before) = (Vec::new(), Vec::new());
-        for (id, key) in store.api_keys.iter_mut().filter(|(id, key)| chosen.matches(id, key, &access)) {
-            match key.invalidation_ms {
-                Some(_) => before.push(id.clone()),
-                None => {
-                    key.invalidation_ms = Some(now);
-                    fresh.push(id.clone());
-                }
+        let chosen = store.api_keys.iter().filter(|(id, key)| chosen.matches(id, key, &access));
+        let (before, fresh): (Vec<_>, Vec<_>) = chosen
+            .map(|(id, key)| (id.to_owned(), key.invalidation_ms.is_some()))
+            .partition(|(_, is_invalid)| *is_invalid);
+        let ids = |keys: Vec<(String, bool)>| keys.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+        let (fresh, before) = (ids(fresh), ids(before));
+        for id in &fresh {
+            if let Some(key) = store.api_keys.get_mut(id) {
+                key.invalidation_ms = Some(now);
             }
         }
         Ok((fresh, before))

@@ -1,7 +1,7 @@
 //! `_security/privilege`: privileges of applications, which Limber stores and compares without knowing their
 //! meaning; and the list of the built-in privileges.
 
-use limber_access::{CLUSTER_PRIVILEGES, INDEX_PRIVILEGES};
+use limber_access::{CLUSTER_PRIVILEGES, INDEX_PRIVILEGES, privilege_key};
 use limber_engine::Result;
 use limber_mapping::{RequestError, claim_tree};
 use serde_json::{Map, Value, json};
@@ -22,16 +22,16 @@ pub(super) fn builtin(_: &App, _: &Request) -> Result<Response> {
 pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     let store = app.node.security();
     let (applications, names) = (request.list("application"), request.list("privilege"));
-    let is_in = |list: &[String], name: &String| list.is_empty() || list.contains(name);
+    let is_in = |list: &[String], name: &str| list.is_empty() || list.iter().any(|one| one == name);
     let mut shown = Map::new();
-    for (application, privileges) in store.privileges.iter().filter(|(name, _)| is_in(&applications, name)) {
-        let mut found = Map::new();
-        for (name, body) in privileges.iter().filter(|(name, _)| is_in(&names, name)) {
+    for (_, body) in store.privileges.iter() {
+        limber_work::check()?;
+        let text = |member: &str| body[member].as_str().unwrap_or_default();
+        let (application, name) = (text("application"), text("name"));
+        if is_in(&applications, application) && is_in(&names, name) {
             claim_tree(body)?;
-            found.insert(name.clone(), body.clone());
-        }
-        if !found.is_empty() {
-            shown.insert(application.clone(), found.into());
+            let found = shown.entry(application).or_insert_with(|| json!({}));
+            found[name] = body.clone();
         }
     }
     let status = if shown.is_empty() && !(applications.is_empty() && names.is_empty()) { 404 } else { 200 };
@@ -53,12 +53,7 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
     let created = app.node.change_security(|store| {
         let mut created = Map::new();
         for (application, name, privilege) in given {
-            let is_new = store
-                .privileges
-                .entry(application.clone())
-                .or_default()
-                .insert(name.clone(), privilege)
-                .is_none();
+            let is_new = store.privileges.insert(&privilege_key(&application, &name), privilege);
             created.entry(application).or_insert_with(|| json!({}))[&name] = json!({"created": is_new});
         }
         Ok(created)
@@ -99,11 +94,9 @@ pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
     let found = app.node.change_security(|store| {
         let mut found = Map::new();
         for name in names {
-            let own = store.privileges.get_mut(application);
-            let is_there = own.is_some_and(|own| own.remove(&name).is_some());
+            let is_there = store.privileges.remove(&privilege_key(application, &name));
             found.insert(name, json!({"found": is_there}));
         }
-        store.privileges.retain(|_, own| !own.is_empty());
         Ok(found)
     })?;
     let is_any = found.values().any(|one| one["found"] == true);

@@ -12,11 +12,11 @@ use crate::rest::App;
 pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     let store = app.node.security();
     let asked = request.list("name");
-    let is_asked = |name: &String| asked.is_empty() || asked.contains(name);
+    let is_asked = |name: &str| asked.is_empty() || asked.iter().any(|one| one == name);
     let mut shown = Map::new();
     for (name, mapping) in store.role_mappings.iter().filter(|(name, _)| is_asked(name)) {
         limber_work::check()?;
-        shown.insert(name.clone(), mapping.to_json());
+        shown.insert(name.to_owned(), mapping.to_json());
     }
     let status = if shown.is_empty() && !asked.is_empty() { 404 } else { 200 };
     Ok(Response::json(status, Value::Object(shown)))
@@ -32,6 +32,6 @@ pub(super) fn put(_: &App, request: &Request) -> Result<Response> {
 
 pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
     let name = request.path("name");
-    let found = app.node.change_security(|store| Ok(store.role_mappings.remove(name).is_some()))?;
+    let found = app.node.change_security(|store| Ok(store.role_mappings.remove(name)))?;
     Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
 }

@@ -20,7 +20,7 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
         true => RESERVED_ROLES
             .iter()
             .map(|(name, _)| (*name).to_owned())
-            .chain(store.roles.keys().cloned())
+            .chain(store.roles.keys().map(str::to_owned))
             .collect(),
         false => asked.clone(),
     };
@@ -39,8 +39,7 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
     let name = request.path("name");
     check_name(name)?;
     let role = RoleDescriptor::parse(name, &request.json_required()?)?;
-    let created =
-        app.node.change_security(|store| Ok(store.roles.insert(name.to_owned(), role).is_none()))?;
+    let created = app.node.change_security(|store| Ok(store.roles.insert(name, role)))?;
     Ok(Response::ok(json!({"role": {"created": created}})))
 }
 
@@ -76,7 +75,7 @@ pub(super) fn put_many(app: &App, request: &Request) -> Result<Response> {
                 Some(known) if *known == role => "noop",
                 Some(_) => "updated",
             };
-            store.roles.insert(name.clone(), role);
+            store.roles.insert(name, role);
             note(&mut outcomes, outcome, name);
         }
         Ok(())
@@ -107,7 +106,7 @@ pub(super) fn delete_many(app: &App, request: &Request) -> Result<Response> {
     let mut outcomes = Map::new();
     app.node.change_security(|store| {
         for name in names.iter().filter(|name| reserved_role(name).is_none()) {
-            let outcome = if store.roles.remove(*name).is_some() { "deleted" } else { "not_found" };
+            let outcome = if store.roles.remove(name) { "deleted" } else { "not_found" };
             note(&mut outcomes, outcome, name);
         }
         Ok(())
@@ -134,7 +133,7 @@ pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
     let store = app.node.security();
     let shown = store.roles.iter().map(|(name, role)| {
         let mut shown = role.to_json();
-        shown["name"] = name.as_str().into();
+        shown["name"] = name.into();
         shown
     });
     Ok(Response::ok(query.answer(shown, "roles")?))
@@ -147,7 +146,7 @@ pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
             "role [{name}] is reserved and cannot be deleted"
         )));
     }
-    let found = app.node.change_security(|store| Ok(store.roles.remove(name).is_some()))?;
+    let found = app.node.change_security(|store| Ok(store.roles.remove(name)))?;
     Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
 }
 

@@ -59,7 +59,7 @@ pub(super) fn create(app: &App, request: &Request) -> Result<Response> {
             format!("[service_account_token-{place}]: version conflict, document already exists"),
         )),
         false => {
-            store.service_tokens.insert(place.clone(), token);
+            store.service_tokens.insert(&place, token);
             Ok(())
         }
     })?;
@@ -69,7 +69,7 @@ pub(super) fn create(app: &App, request: &Request) -> Result<Response> {
 
 pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
     let place = format!("{}/{}", account(request)?.principal(), request.path("name"));
-    let found = app.node.change_security(|store| Ok(store.service_tokens.remove(&place).is_some()))?;
+    let found = app.node.change_security(|store| Ok(store.service_tokens.remove(&place)))?;
     Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
 }
 

@@ -16,7 +16,7 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     let asked = request.list("username");
     let names: Vec<String> = match asked.is_empty() {
         true => {
-            let own = store.users.keys().filter(|name| reserved_user(name).is_none()).cloned();
+            let own = store.users.keys().filter(|name| reserved_user(name).is_none()).map(str::to_owned);
             RESERVED_USERS.iter().map(|(name, _)| (*name).to_owned()).chain(own).collect()
         }
         false => asked.clone(),
@@ -66,7 +66,7 @@ pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
             "user [{name}] is reserved and cannot be deleted"
         )));
     }
-    let found = app.node.change_security(|store| Ok(store.users.remove(name).is_some()))?;
+    let found = app.node.change_security(|store| Ok(store.users.remove(name)))?;
     Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
 }
 
