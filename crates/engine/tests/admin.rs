@@ -248,9 +248,11 @@ fn scrolls_page_through_a_frozen_index() {
         seen.extend(page.hits.iter().filter_map(|hit| hit.id.clone()));
     }
     assert_eq!(seen, (0..25).map(|number| number.to_string()).collect::<Vec<_>>());
-    assert_eq!(node.clear_scroll(&[&id]), 1);
+    assert_eq!(node.clear_scroll(&[&id]), Ok(1));
     assert_eq!(node.scroll(&id, None, flag()).expect_err("gone").class(), ErrorClass::NotFound);
-    assert_eq!(node.scroll("forged", None, flag()).expect_err("forged").class(), ErrorClass::NotFound);
+    let forged = node.scroll("forged", None, flag()).expect_err("forged");
+    assert_eq!(forged.to_request_error().reason, "Cannot parse scroll id");
+    assert_eq!(node.scroll(&"A".repeat(43), None, flag()).expect_err("forged").class(), ErrorClass::NotFound);
     assert!(first(90_000_000).is_err(), "more than a day");
     node.put_cluster_settings(&json!({"transient": {"search.max_open_scroll_context": 1}})).expect("set");
     first(60_000).expect("one fits");

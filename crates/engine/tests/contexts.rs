@@ -109,8 +109,8 @@ fn points_in_time_are_limited_and_expire() {
     let id = open_pit(&node, "t", 60_000).expect("the expired one makes room");
     assert_eq!(open_pit(&node, "t", 60_000).expect_err("one too many").class(), ErrorClass::TooManyRequests);
     // A scroll is a context too, but it cannot be closed or searched like a point in time.
-    assert_eq!(node.clear_scroll(&[&id]), 0);
-    assert_eq!(node.clear_scroll(&["_all"]), 0);
+    assert_eq!(node.clear_scroll(&[&id]), Ok(0));
+    assert_eq!(node.clear_scroll(&["_all"]), Ok(0));
     assert_eq!(node.close_point_in_time(&id).expect("an id"), 1);
     let filter = |from: &str| {
         let query = json!({"range": {"day": {"gte": from}}});

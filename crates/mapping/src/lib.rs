@@ -48,7 +48,7 @@ pub use field::{
 pub use json::copied::{claim_object, claim_tree, member_bytes};
 pub use json::object_parser::ObjectParser;
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
-pub use json::unique_keys::{duplicate_key, parse_unique};
+pub use json::unique_keys::{duplicate_key, parse_leading, parse_unique};
 pub use mapping::tree::ObjectNode;
 pub use mapping::{Mapping, TSID, shown_mapping};
 pub use settings::{IndexMode, Keep, Limits, MappingSettings, SourceMode};

@@ -48,7 +48,7 @@ pub use held::{emitted_by_name, hold_document, index_scripts};
 pub use limited::only_matching;
 pub use percolator::index_queries;
 pub use query::{can_match, weighted_fields};
-pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters};
+pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters, check_version_type};
 pub use response::{
     CountResponse, Cursor, PendingJoins, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits,
 };

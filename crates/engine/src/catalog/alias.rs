@@ -96,6 +96,24 @@ impl Alias {
     }
 }
 
+/// Returns the routing of a request for one document that names an alias: that of the request, or that of the
+/// alias. The two must not differ.
+///
+/// Source: `ProjectMetadata#resolveRouting`.
+pub(crate) fn index_routing<'a>(
+    alias: &str,
+    of_alias: Option<&'a str>,
+    requested: Option<&'a str>,
+) -> Result<Option<&'a str>> {
+    match (of_alias, requested) {
+        (Some(own), Some(routing)) if own != routing => Err(RequestError::illegal_argument(format!(
+            "Alias [{alias}] has index routing associated with it [{own}], and was provided with routing value \
+             [{routing}], rejecting operation"
+        ))),
+        _ => Ok(of_alias.or(requested)),
+    }
+}
+
 pub(super) fn routing(key: &str, value: &Value) -> Result<Option<String>> {
     match value {
         Value::Null => Ok(None),

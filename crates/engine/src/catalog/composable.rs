@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, validation_failed};
 use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -46,7 +46,9 @@ impl Templates {
                 "allow_auto_create" => drop(shown.insert(key.clone(), value.clone())),
                 "template" => {
                     parts.read_all(value)?;
-                    parts.check()?;
+                    parts.check().map_err(|error| {
+                        invalid_template(name, &validation_failed([error.reason.as_str()]))
+                    })?;
                     shown.insert("template".into(), Value::Object(parts.to_json()));
                 }
                 "data_stream" => {
@@ -56,9 +58,11 @@ impl Templates {
                 other => return Err(ObjectParser::new("index_template").unknown(other)),
             }
         }
-        let patterns = shown.get("index_patterns").and_then(Value::as_array);
-        if patterns.is_none_or(Vec::is_empty) {
-            return Err(RequestError::validation(["index patterns are missing"]));
+        let Some(patterns) = shown.get("index_patterns").and_then(Value::as_array) else {
+            return Err(RequestError::illegal_argument("Required [index_patterns]"));
+        };
+        if patterns.is_empty() {
+            return Err(RequestError::illegal_argument("There must be at least one pattern, zero given"));
         }
         if shown.get("priority").and_then(Value::as_i64).is_some_and(|priority| priority < 0) {
             return Err(RequestError::validation(["index template priority must be >= 0"]));
@@ -88,7 +92,14 @@ impl Templates {
         let shown = self.parse_composable(name, body)?;
         check_patterns(name, shown["index_patterns"].as_array().map_or(&[], Vec::as_slice))?;
         let resolved = self.resolve_composable(&shown);
-        resolved.check_mappings(&self.analysis)?;
+        resolved.check_mappings(&self.analysis).map_err(|error| {
+            let mappings = RequestError::illegal_argument(format!("invalid composite mappings for [{name}]"))
+                .caused_by(error);
+            RequestError::illegal_argument(format!(
+                "composable template [{name}] template after composition is invalid"
+            ))
+            .caused_by(mappings)
+        })?;
         if resolved.lifecycle.is_some() && !shown["data_stream"].is_object() {
             return Err(RequestError::illegal_argument(format!(
                 "index template [{name}] specifies lifecycle configuration that can only be used in combination with a data stream"
@@ -305,7 +316,7 @@ impl Templates {
             // Legacy templates are not simulated.
             return Ok(json!({}));
         };
-        let resolved = templates.resolve_composable(template).to_json();
+        let resolved = simulated(templates.resolve_composable(template).to_json(), template);
         let others = templates.composable.iter().filter(|(other, _)| *other != name);
         let matching =
             templates.legacy.iter().chain(others).filter(|(_, other)| patterns_match(other, index));
@@ -331,8 +342,33 @@ impl Templates {
         let mut overlapping = overlapping_of(&self.legacy, &template, |_, _| true)?;
         overlapping.extend(overlapping_of(&self.composable, &template, |other, _| Some(other) != name)?);
         let overlapping = shown_patterns(&overlapping);
-        Ok(json!({"template": self.resolve_composable(&template).to_json(), "overlapping": overlapping}))
+        let resolved = simulated(self.resolve_composable(&template).to_json(), &template);
+        Ok(json!({"template": resolved, "overlapping": overlapping}))
     }
+}
+
+/// Returns what a template resolves to as `_simulate` shows it: with the tier where its indices are created,
+/// unless the template names one, and without empty mappings.
+///
+/// Source: `DataTier.DefaultHotAllocationSettingProvider`.
+fn simulated(mut resolved: Value, template: &Value) -> Value {
+    if resolved["mappings"].as_object().is_some_and(Map::is_empty)
+        && let Value::Object(members) = &mut resolved
+    {
+        members.remove("mappings");
+    }
+    let tier = if template["data_stream"].is_object() { "data_hot" } else { "data_content" };
+    let mut place = &mut resolved["settings"];
+    for name in ["index", "routing", "allocation", "include"] {
+        if !place.get(name).is_some_and(Value::is_object) {
+            place[name] = json!({});
+        }
+        place = &mut place[name];
+    }
+    if place.get("_tier_preference").is_none() {
+        place["_tier_preference"] = tier.into();
+    }
+    resolved
 }
 
 /// Returns names and patterns of templates as `_simulate` shows them.

@@ -2,7 +2,7 @@
 //!
 //! A [`Catalog`] is an immutable snapshot; a change makes a new one. Nothing here touches shards.
 
-mod alias;
+pub(crate) mod alias;
 mod alias_actions;
 mod composable;
 mod data_stream;

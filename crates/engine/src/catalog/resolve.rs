@@ -308,7 +308,8 @@ impl Catalog {
         selected
     }
 
-    /// Returns the one index that a single-document read addresses.
+    /// Returns the one index that a single-document read addresses, and the routing of documents that the
+    /// alias, if `name` is one, gives.
     pub(crate) fn single(&self, name: &str) -> Result<(Arc<IndexMetadata>, Option<String>)> {
         let name = &*self.resolve_date_math(name)?;
         self.check_may_touch(name)?;
@@ -332,7 +333,7 @@ impl Catalog {
             None | Some([]) => Err(index_not_found(name)),
             Some([one]) => {
                 let index = self.indices.get(one).ok_or_else(|| index_not_found(name))?;
-                let routing = index.aliases.get(name).and_then(|alias| alias.search_routing.clone());
+                let routing = index.aliases.get(name).and_then(|alias| alias.index_routing.clone());
                 Ok((open(index)?, routing))
             }
             Some(many) => Err(RequestError::illegal_argument(format!(

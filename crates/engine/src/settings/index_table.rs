@@ -122,7 +122,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.soft_deletes.enabled", Choice(&["true"]), "true", Final),
     row("index.soft_deletes.retention_lease.period", Time { min_ms: 0, minus_one: false }, "12h", Dynamic),
     row("index.soft_deletes.retention.operations", Choice(&["0"]), "0", Dynamic),
-    row("index.store.type", Choice(&["fs", "hybridfs", "mmapfs"]), "", Static),
+    row("index.store.type", Choice(&["fs", "hybridfs", "mmapfs", "niofs"]), "", Static),
     row("index.store.preload", List, "[]", Static),
     row("index.requests.cache.enable", Boolean, "true", Dynamic),
     row("index.queries.cache.enabled", Boolean, "true", Static),

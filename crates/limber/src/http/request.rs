@@ -1,7 +1,8 @@
 //! A request as handlers see it: method, decoded path, query parameters with typed access, body.
 
 use bytes::Bytes;
-use limber_mapping::{RequestError, duplicate_key, parse_unique};
+use limber_mapping::document::{self, Trailing};
+use limber_mapping::{RequestError, duplicate_key, parse_leading, parse_unique};
 use limber_text::time_value::TimeValue;
 use limber_work as work;
 use percent_encoding::percent_decode_str;
@@ -163,8 +164,31 @@ impl Request {
         self.body.iter().any(|byte| !byte.is_ascii_whitespace())
     }
 
-    /// Parses the body, or the `source` parameter, as JSON; `None` if there is none.
+    /// Parses the body, or the `source` parameter, as JSON; `None` if there is none. As in Elasticsearch,
+    /// what follows the first value of the body is ignored.
     pub fn json(&self) -> Result<Option<Value>, RequestError> {
+        self.json_with(parse_first_json)
+    }
+
+    /// Like [`Request::json`], but the body must be one value and nothing else, as that of a search.
+    pub fn json_alone(&self) -> Result<Option<Value>, RequestError> {
+        self.json_with(|bytes| {
+            parse_unique(bytes).map_err(|error| match document::after_value(bytes) {
+                Some(Trailing::Token(token, line, column)) => {
+                    RequestError::parsing(format!("Unexpected token [{token}] found after the main object."))
+                        .with("line", line)
+                        .with("col", column)
+                }
+                Some(Trailing::Fault(fault)) => fault,
+                None => json_error(bytes, &error),
+            })
+        })
+    }
+
+    fn json_with(
+        &self,
+        parse: impl FnOnce(&[u8]) -> Result<Value, RequestError>,
+    ) -> Result<Option<Value>, RequestError> {
         if !self.has_body() {
             return match self.param("source") {
                 Some(source) => self.json_of_url(source).map(Some),
@@ -173,7 +197,7 @@ impl Request {
         }
         // The handler's own structures are several times as large as the body, like the tree.
         work::claim(TREE_FACTOR * self.body.len() as u64)?;
-        parse_json(&self.body).map(Some)
+        parse(without_mark(&self.body)).map(Some)
     }
 
     /// Parses the parameter `source`, in the format that `source_content_type` names.
@@ -209,14 +233,30 @@ fn check_escapes(text: &str) -> Result<(), RequestError> {
 }
 
 /// Parses JSON with serde_json's depth limit (128) and without duplicate keys. Errors have Elasticsearch's
-/// type.
+/// type, and Jackson's words.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     let bytes = without_mark(bytes);
-    parse_unique(bytes).map_err(|error| duplicate_key(bytes, &error).unwrap_or_else(|| json_error(&error)))
+    parse_unique(bytes).map_err(|error| match document::after_value(bytes) {
+        Some(Trailing::Token(_, line, column)) => RequestError::bad_request(
+            "x_content_parse_exception",
+            format!("[{line}:{column}] Unexpected token after end of object"),
+        ),
+        Some(Trailing::Fault(fault)) => fault,
+        None => json_error(bytes, &error),
+    })
 }
 
-/// Returns the error about malformed JSON, with Elasticsearch's type.
-pub fn json_error(error: &serde_json::Error) -> RequestError {
+/// Parses the value that a body begins with.
+fn parse_first_json(bytes: &[u8]) -> Result<Value, RequestError> {
+    parse_leading(bytes).map_err(|error| json_error(bytes, &error))
+}
+
+/// Returns the error about malformed JSON, with Elasticsearch's type, and Jackson's words where they are
+/// known.
+pub fn json_error(bytes: &[u8], error: &serde_json::Error) -> RequestError {
+    if let Some(fault) = duplicate_key(bytes, error).or_else(|| document::json_fault(bytes)) {
+        return fault;
+    }
     let place = format!("[{}:{}]", error.line(), error.column());
     match error.is_eof() {
         true => {

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::json::{JsonError, JsonErrorKind};
+use super::syntax_fault::end_of_input;
 use crate::RequestError;
 use crate::definition::Dynamic;
 use crate::json::java::java_text;
@@ -15,7 +16,7 @@ use crate::mapping::tree::TERM_BYTES_MAX;
 const SOURCE_BYTES_MAX: usize = 500;
 
 /// Returns line and column of a byte, both from 1; the column is in bytes.
-fn place(source: &[u8], offset: usize) -> (usize, usize) {
+pub(super) fn place(source: &[u8], offset: usize) -> (usize, usize) {
     let before = &source[..offset.min(source.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;
     let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
@@ -129,7 +130,7 @@ pub(super) fn syntax_cause(source: &[u8], error: &JsonError) -> RequestError {
         JsonErrorKind::EndOfInput => {
             let inner = RequestError::bad_request(
                 "json_e_o_f_exception",
-                format!("Unexpected end-of-input{location}"),
+                format!("{}{location}", end_of_input(source, &quoted)),
             );
             return RequestError::bad_request(
                 "x_content_e_o_f_exception",
@@ -153,7 +154,7 @@ fn message(source: &[u8], offset: usize, kind: &JsonErrorKind) -> String {
             .unwrap_or('\0');
     let shown = format!("'{character}' (code {})", character as u32);
     match kind {
-        JsonErrorKind::EndOfInput => "Unexpected end-of-input".to_owned(),
+        JsonErrorKind::EndOfInput => end_of_input(source, &quote(source)),
         JsonErrorKind::Unexpected(expected) if expected.contains("digit") => {
             format!("Unexpected character ({shown}) in numeric value: {expected}")
         }
@@ -175,6 +176,12 @@ fn message(source: &[u8], offset: usize, kind: &JsonErrorKind) -> String {
         ),
         JsonErrorKind::InvalidUtf8 => format!("Invalid UTF-8 start byte 0x{byte:x}"),
         JsonErrorKind::Duplicate(key) => format!("Duplicate field '{key}'"),
+        JsonErrorKind::CloseMarker(mark) => format!(
+            "Unexpected close marker '{}': expected '{}' (for root starting at [Source: (byte[]){}; line: 1, column: 0])",
+            char::from(*mark),
+            if *mark == b'}' { ']' } else { '}' },
+            quote(source)
+        ),
     }
 }
 

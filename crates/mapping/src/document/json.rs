@@ -23,6 +23,8 @@ pub(super) enum JsonErrorKind {
     TooDeep(usize),
     InvalidUtf8,
     Duplicate(String),
+    /// A closing bracket after the document.
+    CloseMarker(u8),
 }
 
 #[cold]

@@ -8,6 +8,7 @@ use super::error;
 use super::json::{self, JsonError, JsonErrorKind};
 use super::scan::{skip_space, utf8};
 use super::scratch::Scratch;
+use super::syntax_fault::scalar_token;
 use crate::RequestError;
 use crate::analysis::take_failure;
 use crate::field::FieldSink;
@@ -188,7 +189,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[cold]
     fn not_an_object(&self, start: usize) -> Stop {
         if start >= self.bytes.len() {
-            return RequestError::bad_request("parse_exception", "request body is required").into();
+            let reason = "[0:0] failed to parse, document is empty";
+            return RequestError::bad_request("document_parsing_exception", reason).into();
         }
         match json::scalar_end(self.bytes, start) {
             Err(found) => self.outside(&found),
@@ -202,24 +204,19 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     #[cold]
     fn extra_data(&self, rest: usize) -> Stop {
-        match json::scalar_end(self.bytes, rest) {
-            Err(found) => self.outside(&found),
-            Ok(_) => {
-                let token = match self.bytes[rest] {
-                    b'{' => "START_OBJECT",
-                    b'[' => "START_ARRAY",
-                    b'"' => "VALUE_STRING",
-                    b't' => "VALUE_TRUE",
-                    b'f' => "VALUE_FALSE",
-                    b'n' => "VALUE_NULL",
-                    _ => "VALUE_NUMBER",
-                };
-                RequestError::illegal_argument(format!(
-                    "Malformed content, found extra data after parsing: {token}"
-                ))
-                .into()
+        let token = match self.bytes[rest] {
+            b'{' => "START_OBJECT",
+            b'[' => "START_ARRAY",
+            mark @ (b'}' | b']') => {
+                return self.outside(&json::error(rest, json::JsonErrorKind::CloseMarker(mark)));
             }
-        }
+            first => match json::scalar_end(self.bytes, rest) {
+                Err(found) => return self.outside(&found),
+                Ok(_) => scalar_token(first),
+            },
+        };
+        RequestError::illegal_argument(format!("Malformed content, found extra data after parsing: {token}"))
+            .into()
     }
 
     /// Returns the error about bytes before or after the document that are not JSON.

@@ -25,6 +25,14 @@ pub fn parse_unique(bytes: &[u8]) -> serde_json::Result<Value> {
     Ok(value)
 }
 
+/// Parses the value that a text begins with, like [`parse_unique`], and ignores what follows it.
+///
+/// # Errors
+/// As for [`parse_unique`].
+pub fn parse_leading(bytes: &[u8]) -> serde_json::Result<Value> {
+    Tree.deserialize(&mut serde_json::Deserializer::from_slice(bytes))
+}
+
 /// Returns Elasticsearch's error about a key that is there twice, if that is what is wrong with `bytes`.
 pub fn duplicate_key(bytes: &[u8], error: &serde_json::Error) -> Option<RequestError> {
     /// Bytes of the body that Elasticsearch's errors show.

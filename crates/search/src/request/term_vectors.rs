@@ -153,7 +153,7 @@ impl TermVectorsRequest {
                 "doc" => self.document = Some(value.clone()),
                 "_routing" | "routing" => self.routing = Some(text()?),
                 "version" | "_version" => self.version = value.as_u64(),
-                "version_type" | "_version_type" => {}
+                "version_type" | "_version_type" => check_version_type(&text()?)?,
                 _ => return Err(failed(ObjectParser::unknown_words(name))),
             }
             if self.id.is_some() && self.document.is_some() {
@@ -171,8 +171,19 @@ impl TermVectorsRequest {
         if fields.len() > FIELDS_MAX {
             return Err(too_many_fields());
         }
-        self.fields = Some(fields);
+        self.fields = Some(fields).filter(|fields| !fields.is_empty());
         Ok(())
+    }
+}
+
+/// Fails for a version type that does not exist. Reads treat those that exist alike.
+///
+/// # Errors
+/// `illegal_argument_exception` for any other name.
+pub fn check_version_type(name: &str) -> Result<(), RequestError> {
+    match name {
+        "internal" | "external" | "external_gt" | "external_gte" => Ok(()),
+        other => Err(RequestError::illegal_argument(format!("No version type match [{other}]"))),
     }
 }
 

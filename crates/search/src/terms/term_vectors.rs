@@ -6,7 +6,6 @@
 //!
 //! Source: Elasticsearch's `TermVectorsService`, `TermVectorsFilter`.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -66,6 +65,9 @@ pub fn term_vectors(
             None => field.analyzer.clone(),
         };
         let terms = terms_of(field, analyzer.as_deref(), &texts);
+        if terms.is_empty() {
+            continue;
+        }
         shown.insert(field.path.to_string(), vectors.show(shard, field, &terms, request)?);
     }
     shard.intact()?;
@@ -308,7 +310,7 @@ fn best(
     counts: &[TermStatistics],
     field: &FieldStatistics,
 ) -> BTreeMap<usize, f32> {
-    let mut scored: Vec<(usize, f32)> = Vec::new();
+    let mut kept = Best { heap: Vec::new(), count_max: filter.count_max };
     for (at, ((term, places), counts)) in terms.iter().zip(counts).enumerate() {
         let (length, freq) = (term.encode_utf16().count(), places.len() as u64);
         let fits = length >= filter.length_min
@@ -317,10 +319,51 @@ fn best(
             && (filter.doc_freq_min.max(1)..=filter.doc_freq_max).contains(&counts.doc_freq);
         if fits {
             let rarity = ((field.doc_count + 1) as f64 / (counts.doc_freq + 1) as f64).ln() + 1.0;
-            scored.push((at, freq as f32 * rarity as f32));
+            kept.offer(at, freq as f32 * rarity as f32);
         }
     }
-    scored.sort_by(|left, right| right.1.partial_cmp(&left.1).unwrap_or(Ordering::Equal));
-    scored.truncate(filter.count_max);
-    scored.into_iter().collect()
+    kept.heap.into_iter().collect()
+}
+
+/// The best terms, as a heap whose first element is the worst. Which of several terms with the same score
+/// stay depends on the order in the heap, which is that of Lucene's `PriorityQueue`.
+struct Best {
+    heap: Vec<(usize, f32)>,
+    count_max: usize,
+}
+
+impl Best {
+    /// Adds a term if there is room, or in place of the worst if that has a lower score.
+    fn offer(&mut self, at: usize, score: f32) {
+        if self.heap.len() < self.count_max {
+            self.heap.push((at, score));
+            self.rise(self.heap.len() - 1);
+        } else if self.heap.first().is_some_and(|worst| worst.1 < score) {
+            self.heap[0] = (at, score);
+            self.sink(0);
+        }
+    }
+
+    fn rise(&mut self, mut place: usize) {
+        while place > 0 && self.heap[place].1 < self.heap[(place - 1) / 2].1 {
+            self.heap.swap(place, (place - 1) / 2);
+            place = (place - 1) / 2;
+        }
+    }
+
+    fn sink(&mut self, mut place: usize) {
+        loop {
+            let (left, right) = (2 * place + 1, 2 * place + 2);
+            let Some(&(_, mut least)) = self.heap.get(left) else { return };
+            let mut child = left;
+            if let Some(other) = self.heap.get(right).filter(|other| other.1 < least) {
+                (child, least) = (right, other.1);
+            }
+            if least >= self.heap[place].1 {
+                return;
+            }
+            self.heap.swap(place, child);
+            place = child;
+        }
+    }
 }

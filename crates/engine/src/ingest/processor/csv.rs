@@ -90,7 +90,9 @@ impl Csv {
                 State::Start if character == self.separator => values.push(String::new()),
                 State::Start if is_blank(character) => {}
                 State::Unquoted | State::QuoteEnded if character == self.separator => {
-                    self.end(&state, &mut value);
+                    if self.trim && matches!(state, State::Unquoted) {
+                        value.truncate(value.trim_end_matches([' ', '\t']).len());
+                    }
                     values.push(std::mem::take(&mut value));
                     state = State::Start;
                 }
@@ -116,17 +118,9 @@ impl Csv {
         match state {
             State::Start => {}
             State::Quoted => return refused("Unmatched quote".to_owned()),
-            State::Unquoted | State::QuoteEnded => {
-                self.end(&state, &mut value);
-                values.push(value);
-            }
+            // As in Elasticsearch, blanks at the end of the line belong to its last value.
+            State::Unquoted | State::QuoteEnded => values.push(value),
         }
         Ok(values)
-    }
-
-    fn end(&self, state: &State, value: &mut String) {
-        if self.trim && matches!(state, State::Unquoted) {
-            value.truncate(value.trim_end_matches([' ', '\t']).len());
-        }
     }
 }

@@ -31,7 +31,9 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     if fields.is_some() && excluded.is_some() {
         return Err(options.error("field", "either field or exclude_field can be set"));
     }
-    let keep = options.string_or_list("keep")?.or(excluded);
+    // An empty list is as good as none.
+    let fields = fields.filter(|fields| !fields.is_empty());
+    let keep = options.string_or_list("keep")?.or(excluded).filter(|keep| !keep.is_empty());
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     match (fields, keep) {
         (Some(_), Some(_)) => {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
+use super::create_index::check_is_free;
 use crate::api::*;
+use crate::catalog::names::check_index_name;
 use crate::catalog::{Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
 use crate::environment::format_utc_millis;
 use crate::lifecycle::{Conditions, Figures};
@@ -195,6 +197,9 @@ impl Node {
             Some(name) => date_math::resolve(name, self.now_millis() as i64)?,
             None => next_name(&old.name)?,
         };
+        // Even a dry run fails for an index that could not be created.
+        check_index_name(&new_index)?;
+        check_is_free(catalog, &new_index)?;
         let target = Target::Alias { name: target.to_owned(), is_explicit: explicit.is_some() };
         Ok(Plan { old, new_index, target })
     }

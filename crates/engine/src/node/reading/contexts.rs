@@ -67,6 +67,7 @@ impl Node {
         if let Some(keep_alive_ms) = keep_alive_ms {
             self.check_keep_alive(keep_alive_ms)?;
         }
+        check_scroll_id(id)?;
         let _task = self.tasks.register_cancellable("indices:data/read/scroll", "scroll", cancelled.clone());
         let scroll = self.contexts.get::<Scroll>(id, keep_alive_ms)?;
         let context = self.search_context(cancelled);
@@ -87,12 +88,13 @@ impl Node {
     }
 
     /// Closes scrolls by their ids; `_all` closes all. Returns how many were closed, which counts a named
-    /// scroll once per shard.
-    pub fn clear_scroll(&self, ids: &[&str]) -> usize {
-        match ids {
-            ["_all"] => self.contexts.clear::<Scroll>(),
-            ids => ids.iter().filter_map(|id| self.contexts.remove::<Scroll>(id)).sum(),
+    /// scroll once per shard. Fails with `BadRequest` for an invalid id.
+    pub fn clear_scroll(&self, ids: &[&str]) -> Result<usize> {
+        if let ["_all"] = ids {
+            return Ok(self.contexts.clear::<Scroll>());
         }
+        ids.iter().try_for_each(|id| check_scroll_id(id))?;
+        Ok(ids.iter().filter_map(|id| self.contexts.remove::<Scroll>(id)).sum())
     }
 
     /// Returns how many scrolls and points in time are open.
@@ -245,6 +247,23 @@ impl Node {
             shown(max_ms)
         )))
     }
+}
+
+/// Refuses a text that is no id of a scroll, as Elasticsearch does when it decodes one.
+///
+/// Source: `TransportSearchHelper#parseScrollId`.
+fn check_scroll_id(id: &str) -> Result<()> {
+    if contexts::is_id(id) {
+        return Ok(());
+    }
+    let refused = RequestError::illegal_argument("Cannot parse scroll id");
+    let is_foreign = |byte: &u8| !byte.is_ascii_alphanumeric() && !b"-_=".contains(byte);
+    let cause = match id.bytes().find(is_foreign) {
+        Some(byte) => format!("Illegal base64 character 0x{byte:x}"),
+        None if id.len() % 4 == 1 => "Base64 stream has one un-decoded dangling byte.".to_owned(),
+        None => return Err(refused),
+    };
+    Err(refused.caused_by(RequestError::bad_request("i_o_exception", cause)))
 }
 
 fn check_point_in_time_id(id: &str) -> Result<()> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 
 use crate::api::*;
-use crate::catalog::IndexMetadata;
+use crate::catalog::{IndexMetadata, alias};
 use crate::node::Node;
 use crate::shard::ids::routing;
 use crate::shard::{Reading, Shard};
@@ -31,7 +31,7 @@ impl Node {
     ) -> Result<GetResponse> {
         self.check_read_block(metadata)?;
         let live = self.live(metadata)?;
-        let routing = request.routing.or(alias_routing.as_deref());
+        let routing = alias::index_routing(request.index, alias_routing.as_deref(), request.routing)?;
         if routing.is_some() && live.core.settings.load().mode.has_series() {
             return Err(RequestError::illegal_argument(format!(
                 "get with a specified routing is not supported because the destination index [{}] is in time series mode",

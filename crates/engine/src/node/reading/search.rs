@@ -136,14 +136,13 @@ impl Node {
         let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
         for metadata in &indices {
-            let alias_routing = search_routing(&catalog, expression, metadata);
+            let routing = search_routing(&catalog, expression, metadata, placement.routing);
             let settings = self.live(metadata)?.core.settings.load_full();
             let is_reached = |alias: &str| parts.iter().any(|part| wildcard::matches(part, alias));
-            let routing = placement.routing.or(alias_routing.as_deref());
             targets.push(SearchTarget {
                 index: metadata.name.clone(),
                 uuid: metadata.uuid.clone(),
-                shards: self.placed(&metadata.name, &settings, routing, &preference)?,
+                shards: self.placed(&metadata.name, &settings, routing.as_deref(), &preference)?,
                 aliases: catalog.alias_names(metadata).filter(|alias| is_reached(alias)).cloned().collect(),
                 filter: alias_filter(&catalog, &parts, metadata),
             });
@@ -339,10 +338,9 @@ impl Node {
                     continue;
                 }
             };
-            let alias_routing = search_routing(&catalog, expression, metadata);
-            let routing = placement.routing.or(alias_routing.as_deref());
+            let routing = search_routing(&catalog, expression, metadata, placement.routing);
             let settings = live.core.settings.load();
-            for number in self.placed(&metadata.name, &settings, routing, &preference)? {
+            for number in self.placed(&metadata.name, &settings, routing.as_deref(), &preference)? {
                 shards.push(live.shard(number)?.clone());
             }
         }
@@ -418,20 +416,39 @@ impl Node {
     }
 }
 
-/// Returns `search_routing` of the alias through which the expression reaches an index, unless the expression
-/// also reaches the index by another way.
-fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) -> Option<String> {
-    let mut found = None;
-    for part in expression.split(',').map(str::trim) {
-        match catalog.alias_of(index, part) {
-            Some(alias) => found = Some(alias.search_routing.clone()?),
-            None if wildcard::matches(part, &index.name) || catalog.is_of_stream(index, part) => {
-                return None;
-            }
-            None => {}
-        }
-    }
-    found
+/// Returns the routing of a search in one index, as comma-separated values. `None` means all shards.
+///
+/// An index that is only reached through aliases with a `search_routing` is searched where the values of all
+/// these aliases lead to; of these, a request with a routing of its own only takes those that it names. If it
+/// names none of them, all shards are searched.
+///
+/// Source: `IndexNameExpressionResolver#resolveSearchRouting`.
+fn search_routing(
+    catalog: &Catalog,
+    expression: &str,
+    index: &IndexMetadata,
+    requested: Option<&str>,
+) -> Option<String> {
+    let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
+    // A pattern that an alias matches stands for the alias's indices.
+    let is_reached = |part: &&str| {
+        catalog.alias_of(index, part).is_none()
+            && (matches!(*part, "" | "_all")
+                || wildcard::matches(part, &index.name)
+                || catalog.is_of_stream(index, part)
+                || catalog.alias_names(index).any(|alias| wildcard::matches(part, alias)))
+    };
+    let of_aliases = parts.iter().filter_map(|part| catalog.alias_of(index, part));
+    let routings: Option<Vec<&str>> = of_aliases.map(|alias| alias.search_routing.as_deref()).collect();
+    let is_free = parts.iter().any(is_reached);
+    let Some(routings) = routings.filter(|routings| !is_free && !routings.is_empty()) else {
+        return requested.map(str::to_owned);
+    };
+    let is_asked =
+        |value: &&str| requested.is_none_or(|requested| requested.split(',').any(|one| one == *value));
+    let values: BTreeSet<&str> =
+        routings.iter().flat_map(|routing| routing.split(',')).filter(is_asked).collect();
+    (!values.is_empty()).then(|| values.into_iter().collect::<Vec<_>>().join(","))
 }
 
 /// Fails when a search that does not allow partial results would begin without a shard. Source:

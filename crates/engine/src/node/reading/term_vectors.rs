@@ -8,6 +8,7 @@ use limber_search::TermVectorsRequest;
 use serde_json::{Map, Value};
 
 use crate::api::*;
+use crate::catalog::alias;
 use crate::node::Node;
 use crate::shard::ids::routing;
 
@@ -34,7 +35,7 @@ impl Node {
         let (metadata, alias_routing) = self.catalog.load().single(index)?;
         self.check_read_block(&metadata)?;
         let live = self.live(&metadata)?;
-        let routing = request.routing.as_deref().or(alias_routing.as_deref());
+        let routing = alias::index_routing(index, alias_routing.as_deref(), request.routing.as_deref())?;
         let id = request.id.as_deref().unwrap_or_default();
         let number = routing::shard_of(&live.core.settings.load(), id, routing);
         let shard = live.shard(number)?;

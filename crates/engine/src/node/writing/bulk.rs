@@ -6,8 +6,8 @@ use limber_mapping::RequestError;
 use limber_work as work;
 
 use super::bulk_step::{
-    Destination, Group, NO_TARGET, Step, Target, check, check_reach, dropped, id_of, into_items, outcome_of,
-    routing_of, version_of, write_of,
+    Destination, Group, NO_TARGET, Step, Target, check, check_reach, check_routing, dropped, id_of,
+    into_items, outcome_of, routing_of, version_of, write_of,
 };
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
@@ -303,7 +303,8 @@ impl Node {
                     continue;
                 }
             };
-            if let Err(error) = check_reach(step, &destination.reach) {
+            let fits = check_routing(step, &targets[step.target as usize]);
+            if let Err(error) = check_reach(step, &destination.reach).and(fits) {
                 // The operation was refused before it had an index or an id.
                 (step.target, step.generated, step.outcome) = (NO_TARGET, None, Some(Err(error)));
                 continue;

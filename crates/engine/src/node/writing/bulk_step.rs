@@ -8,7 +8,7 @@ use limber_segment::WriteIdentity;
 use limber_work as work;
 
 use crate::api::*;
-use crate::catalog::{DataStream, IndexMetadata};
+use crate::catalog::{DataStream, IndexMetadata, alias};
 use crate::ingest::ChangedMetadata;
 use crate::node::index::live::LiveIndex;
 use crate::settings::IndexSettings;
@@ -193,6 +193,12 @@ pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Resu
         .with("index", &**index));
     }
     Ok(())
+}
+
+/// Checks that an operation names no other routing than the alias through which it goes.
+pub(in crate::node) fn check_routing(step: &Step<'_>, target: &Target) -> Result<()> {
+    let Ok(destination) = &target.outcome else { return Ok(()) };
+    alias::index_routing(&target.name, destination.alias_routing.as_deref(), step.routing()).map(drop)
 }
 
 /// Checks that a data stream accepts an operation: new documents only by its name, changes to existing ones

@@ -122,8 +122,9 @@ impl Table {
         let mut chosen: Vec<(String, usize)> = Vec::new();
         for name in wanted {
             if name.contains('*') {
+                let matches = |text: &str| !text.is_empty() && limber_text::wildcard::matches(&name, text);
                 for (number, column) in self.columns.iter().enumerate() {
-                    if limber_text::wildcard::matches(&name, column.name)
+                    if (matches(column.name) || column.aliases.split(',').any(matches))
                         && !chosen.iter().any(|(_, c)| *c == number)
                     {
                         chosen.push((column.name.to_owned(), number));

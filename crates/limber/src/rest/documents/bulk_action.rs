@@ -5,8 +5,9 @@ use std::fmt;
 
 use limber_engine::{OperationKind, Result};
 use limber_mapping::RequestError;
+use limber_mapping::document::{Trailing, after_value};
 use serde::Deserialize;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::http::request::json_error;
@@ -27,7 +28,14 @@ impl<'a> Action<'a> {
                 Some(rest) => rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message).to_owned(),
                 None => match wrong_token(&text) {
                     Some(reason) => reason,
-                    None => return json_error(&error),
+                    None => match after_value(line) {
+                        Some(Trailing::Token(..)) => {
+                            "Malformed action/metadata line [{line}], unexpected data after the closing brace"
+                                .to_owned()
+                        }
+                        Some(Trailing::Fault(fault)) => return fault,
+                        None => return json_error(line, &error),
+                    },
                 },
             };
             RequestError::illegal_argument(reason.replace("{line}", &line_number.to_string()))
@@ -56,6 +64,25 @@ fn wrong_token(text: &str) -> Option<String> {
 
 /// What the parser of the metadata expects, as the JSON parser's errors call it.
 const METADATA: &str = "an object with the action's metadata";
+
+/// The members of that object.
+const MEMBERS: [&str; 15] = [
+    "_index",
+    "_id",
+    "routing",
+    "version",
+    "version_type",
+    "if_seq_no",
+    "if_primary_term",
+    "pipeline",
+    "op_type",
+    "require_alias",
+    "require_data_stream",
+    "list_executed_pipelines",
+    "retry_on_conflict",
+    "dynamic_templates",
+    "_source",
+];
 
 /// The object of an action line.
 #[derive(Default)]
@@ -111,7 +138,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Action<'a> {
                     }
                 };
                 let metadata = map.next_value()?;
-                if map.next_key::<IgnoredAny>()?.is_some() {
+                if let Some(BorrowedStr(next)) = map.next_key()? {
+                    if next == name {
+                        return Err(serde::de::Error::custom(format!("Duplicate field '{name}'")));
+                    }
                     return Err(error(
                         "Malformed action/metadata line [{line}], expected END_OBJECT but found [FIELD_NAME]"
                             .into(),
@@ -139,7 +169,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                 mut map: M,
             ) -> std::result::Result<Metadata<'de>, M::Error> {
                 let mut metadata = Metadata::default();
+                let mut seen = 0u32;
                 while let Some(BorrowedStr(name)) = map.next_key()? {
+                    if let Some(place) = MEMBERS.iter().position(|member| *member == name) {
+                        if seen & (1 << place) != 0 {
+                            return Err(serde::de::Error::custom(format!("Duplicate field '{name}'")));
+                        }
+                        seen |= 1 << place;
+                    }
                     match &*name {
                         "_index" => metadata.index = text(&mut map, &name)?,
                         "_id" => metadata.id = text(&mut map, &name)?,

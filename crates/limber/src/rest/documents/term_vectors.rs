@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use limber_engine::Result;
 use limber_mapping::{ErrorClass, RequestError};
-use limber_search::TermVectorsRequest;
+use limber_search::{TermVectorsRequest, check_version_type};
 use serde_json::{Map, Value, json};
 
 use super::document::error_item;
@@ -60,7 +60,8 @@ fn one(app: &App, request: &Request) -> Result<Response> {
         return Err(invalid("1: id or doc is missing;"));
     }
     let realtime = request.flag_or("realtime", true)?;
-    Ok(Response::ok(answer(app, request, request.path("index"), &wanted, realtime)?))
+    let index = wanted.index.as_deref().unwrap_or(request.path("index"));
+    Ok(Response::ok(answer(app, request, index, &wanted, realtime)?))
 }
 
 fn many(app: &App, request: &Request) -> Result<Response> {
@@ -120,11 +121,16 @@ fn from_url(request: &Request) -> Result<TermVectorsRequest> {
     wanted.term_statistics = request.flag_or("term_statistics", false)?;
     wanted.field_statistics = request.flag_or("field_statistics", true)?;
     wanted.routing = request.param("routing").map(str::to_owned);
+    request.param("version_type").map_or(Ok(()), check_version_type)?;
     wanted.version = match request.param("version") {
         None => None,
         Some(text) => Some(text.parse().map_err(|_| {
             RequestError::illegal_argument(format!(
                 "Failed to parse long parameter [version] with value [{text}]"
+            ))
+            .caused_by(RequestError::bad_request(
+                "number_format_exception",
+                format!("For input string: \"{text}\""),
             ))
         })?),
     };
@@ -185,31 +191,26 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
     Ok(wanted)
 }
 
-/// Fails if indices or documents are missing. One error names all of them.
+/// Fails if an index or a document is missing. As in Elasticsearch, the error is about the last request of
+/// which something is missing.
 fn check_are_complete(wanted: &[TermVectorsRequest], request: &Request) -> Result<()> {
-    let mut problems = String::new();
-    let mut count = 0;
-    let mut tell = |why: String| {
-        count += 1;
-        problems.push_str(&format!("{count}: {why};"));
-    };
+    let mut problem = None;
     for (place, one) in wanted.iter().enumerate() {
         let has_index = one.index.is_some() || request.param("index").is_some();
         let has_document = one.id.is_some() || one.document.is_some();
+        let mut faults = Vec::new();
         if !has_index {
-            tell("index is missing".to_owned());
+            faults.push("index is missing".to_owned());
         }
         if !has_document {
-            tell("id or doc is missing".to_owned());
+            faults.push("id or doc is missing".to_owned());
         }
-        if !has_index || !has_document {
-            tell(format!("at multi term vectors for doc {place}"));
+        if !faults.is_empty() {
+            faults.push(format!("at multi term vectors for doc {place}"));
+            problem = Some(RequestError::validation(faults));
         }
     }
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(invalid(&problems)),
-    }
+    problem.map_or(Ok(()), Err)
 }
 
 fn object(value: &Value) -> Result<&Map<String, Value>> {

@@ -31,10 +31,11 @@ pub(super) struct Members {
 pub(super) fn check(body: &[u8]) -> Result<Members> {
     let token = token_of_text(body.trim_ascii_start());
     if token != "START_OBJECT" {
-        serde_json::from_slice::<IgnoredAny>(body).map_err(|error| json_error(&error))?;
+        serde_json::from_slice::<IgnoredAny>(body).map_err(|error| json_error(body, &error))?;
         return Err(PARSER.refused(&format!("Expected START_OBJECT but was: {token}")));
     }
-    let mut members: Members = serde_json::from_slice(body).map_err(|error| json_error(&error))?;
+    let mut members = Members::deserialize(&mut serde_json::Deserializer::from_slice(body))
+        .map_err(|error| json_error(body, &error))?;
     members.refusal.take().map_or(Ok(members), Err)
 }
 
@@ -61,7 +62,8 @@ impl Members {
             ("doc" | "upsert", token) => return Err(PARSER.unsupported_token(name, token)),
             ("script", _) => self.has_script = true,
             ("doc_as_upsert" | "detect_noop" | "scripted_upsert", "VALUE_BOOLEAN" | "VALUE_STRING") => {
-                let value = serde_json::from_str(value).map_err(|error| json_error(&error))?;
+                let value =
+                    serde_json::from_str(value).map_err(|error| json_error(value.as_bytes(), &error))?;
                 let flag = PARSER.flag(name, &value)?;
                 self.is_doc_as_upsert |= flag && name == "doc_as_upsert";
             }
@@ -87,7 +89,14 @@ impl<'de> Deserialize<'de> for Members {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Members, M::Error> {
                 let mut members = Members::default();
+                let mut seen = 0u32;
                 while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+                    if let Some(place) = UPDATE_MEMBERS.iter().position(|member| *member == name) {
+                        if seen & (1 << place) != 0 {
+                            return Err(serde::de::Error::custom(format!("Duplicate field '{name}'")));
+                        }
+                        seen |= 1 << place;
+                    }
                     let value: &'de RawValue = map.next_value()?;
                     if members.refusal.is_none() {
                         members.refusal = members.note(&name, value.get()).err();
@@ -114,7 +123,7 @@ mod tests {
         check("{\"doc\":\"a\"}", "[UpdateRequest] doc doesn't support values of type: VALUE_STRING");
         check("[]", "[UpdateRequest] Expected START_OBJECT but was: START_ARRAY");
         check("{\"doc\":{},\"detect_noop\":\"x\"}", "[UpdateRequest] failed to parse field [detect_noop]");
-        check("{\"doc\":", "[1:7] Unexpected end of file");
+        check("{\"doc\":", "[1:8] Unexpected end of file");
     }
 
     #[test]

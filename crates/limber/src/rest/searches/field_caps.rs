@@ -40,17 +40,28 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// Fields of every index: (name, searchable, aggregatable).
-const METADATA_FIELDS: &[(&str, bool, bool)] = &[
-    ("_field_names", true, false),
-    ("_id", true, false),
-    ("_ignored", true, true),
-    ("_index", true, true),
-    ("_routing", true, false),
-    ("_seq_no", true, true),
-    ("_source", false, false),
-    ("_version", false, true),
+/// Fields of every index: (name, type, searchable, aggregatable).
+const METADATA_FIELDS: &[(&str, &str, bool, bool)] = &[
+    ("_doc_count", "integer", false, false),
+    ("_field_names", "_field_names", true, false),
+    ("_id", "_id", true, false),
+    ("_ignored", "_ignored", true, true),
+    ("_index", "_index", true, true),
+    ("_routing", "_routing", true, false),
+    ("_seq_no", "_seq_no", true, true),
+    ("_source", "_source", false, false),
+    ("_tier", "keyword", true, true),
+    ("_version", "_version", false, true),
 ];
+
+/// Whether a metadata field has values in an index with these fields.
+fn has_values(name: &str, present: &PresentFields) -> bool {
+    match name {
+        "_index" | "_tier" => true,
+        "_id" | "_seq_no" | "_source" | "_version" => !present.is_empty(),
+        other => present.contains(other),
+    }
+}
 
 /// One field of one type, over all indices that map it to that type. Indices are numbers, because an index is
 /// named as often as it has fields.
@@ -138,7 +149,11 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
     }
     let narrowing = Narrowing::of(request)?;
     if patterns.is_empty() {
-        return Err(RequestError::validation(["no fields specified"]));
+        // An empty list is refused where it is set, and no list when the request is checked.
+        return Err(match request.param("fields") {
+            Some(_) => RequestError::illegal_argument("specified fields can't be null or empty"),
+            None => RequestError::validation(["no fields specified"]),
+        });
     }
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let expression = request.param("index").unwrap_or("_all");
@@ -238,10 +253,10 @@ fn collect(
         capability.is_metadata = is_metadata;
         capability.add(index, mapping, path, (searchable, aggregatable));
     };
-    for (name, searchable, aggregatable) in METADATA_FIELDS {
-        let has_documents = || *name == "_index" || present.is_none_or(|present| !present.is_empty());
-        if has_documents() && selection.has(name) && !narrowing.without_metadata && narrowing.has_type(name) {
-            add(name, name, true, *searchable, *aggregatable);
+    for (name, kind, searchable, aggregatable) in METADATA_FIELDS {
+        let is_shown = present.is_none_or(|present| has_values(name, present));
+        if is_shown && selection.has(name) && !narrowing.without_metadata && narrowing.has_type(kind) {
+            add(name, kind, true, *searchable, *aggregatable);
         }
     }
     if mapping.has_series() && selection.has(TSID) && !narrowing.without_metadata && narrowing.has_type(TSID)
@@ -255,23 +270,21 @@ fn collect(
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
     for (name, field) in named.chain(mapping.aliases()) {
         work::check_beyond_deadline()?;
-        if !is_shown(field, present) || !narrowing.takes(mapping, name, field.family_name()) {
+        let is_taken = is_shown(field, present) && narrowing.takes(mapping, name, field.family_name());
+        if !is_taken || !selection.has(name) {
             continue;
         }
-        if selection.has(name) {
-            let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
-            let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
-            add(name, field.family_name(), false, searchable, aggregatable);
+        let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
+        let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
+        add(name, field.family_name(), false, searchable, aggregatable);
+        if narrowing.without_parents || field.runtime.is_some() {
+            continue;
         }
-        // The field's parent objects.
+        // The objects around it, whether they are selected or not.
         for (end, _) in name.match_indices('.') {
             let parent = &name[..end];
-            let is_wanted = !narrowing.without_parents && selection.has(parent);
-            if mapping.object(parent).is_some() && is_wanted {
+            if mapping.object(parent).is_some() {
                 let is_nested = mapping.nested(parent).is_some();
-                if is_nested && narrowing.without_nested {
-                    continue;
-                }
                 add(parent, if is_nested { "nested" } else { "object" }, false, false, false);
             }
         }

@@ -97,6 +97,6 @@ fn clear(app: &App, request: &Request) -> Result<Response> {
     if ids.is_empty() {
         return Err(RequestError::validation(["no scroll ids specified"]));
     }
-    let freed = app.node.clear_scroll(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+    let freed = app.node.clear_scroll(&ids.iter().map(String::as_str).collect::<Vec<_>>())?;
     Ok(Response::json(if freed == 0 { 404 } else { 200 }, json!({"succeeded": true, "num_freed": freed})))
 }

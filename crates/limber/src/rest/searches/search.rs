@@ -79,7 +79,7 @@ fn check_lonely_parameters(request: &Request) -> Result<()> {
 
 fn search(app: &App, request: &Request) -> Result<Response> {
     check_lonely_parameters(request)?;
-    run(app, request, request.json()?.unwrap_or(Value::Null))
+    run(app, request, request.json_alone()?.unwrap_or(Value::Null))
 }
 
 /// Runs the search with this body and renders the response.
