@@ -83,14 +83,30 @@ fn an_index_with_more_filters_than_a_request_may_declare_opens_and_takes_changes
     let _request = Work::default().enter();
     let error = node.create_index("b", &body).expect_err("refused");
     assert!(error.reason.contains("at most [1000] are supported"), "{error}");
-    node.put_mapping("a", IndicesOptions::METADATA_OPEN_CLOSED, false, &json!({"properties": {"k": {"type": "keyword"}}}))
-        .expect("a closed index takes fields");
-    node.put_settings("a", IndicesOptions::METADATA_OPEN_CLOSED, &json!({"index.refresh_interval": "5s"}), false)
-        .expect("a closed index takes settings");
+    node.put_mapping(
+        "a",
+        IndicesOptions::METADATA_OPEN_CLOSED,
+        false,
+        &json!({"properties": {"k": {"type": "keyword"}}}),
+    )
+    .expect("a closed index takes fields");
+    node.put_settings(
+        "a",
+        IndicesOptions::METADATA_OPEN_CLOSED,
+        &json!({"index.refresh_interval": "5s"}),
+        false,
+    )
+    .expect("a closed index takes settings");
     let more = json!({"index.analysis.analyzer.longer": {"tokenizer": "standard", "filter": filters}});
-    let error = node.put_settings("a", IndicesOptions::METADATA_OPEN_CLOSED, &more, false).expect_err("refused");
+    let error =
+        node.put_settings("a", IndicesOptions::METADATA_OPEN_CLOSED, &more, false).expect_err("refused");
     assert!(error.reason.contains("at most [1000] are supported"), "{error}");
     assert!(node.open_index("a", IndicesOptions::METADATA).expect("opened"));
-    node.put_settings("a", IndicesOptions::METADATA_OPEN_CLOSED, &json!({"index.refresh_interval": "6s"}), false)
-        .expect("an open index takes settings");
+    node.put_settings(
+        "a",
+        IndicesOptions::METADATA_OPEN_CLOSED,
+        &json!({"index.refresh_interval": "6s"}),
+        false,
+    )
+    .expect("an open index takes settings");
 }

@@ -149,7 +149,9 @@ fn who_is_let_in() {
             }
         }
     }
-    assert!(stored.contains("argon2") && !stored.contains("another-one") && !stored.contains("second-secret"));
+    assert!(
+        stored.contains("argon2") && !stored.contains("another-one") && !stored.contains("second-secret")
+    );
     let shown = elastic.ask("GET", "/_cluster/state", Value::Null).text();
     assert!(!shown.contains("argon2"));
 }
@@ -358,8 +360,7 @@ fn roles_hide_documents_and_fields() {
             "Can't execute an update request if field or document level security is enabled"
         );
     }
-    let usage =
-        u.expect(200, "POST", "/docs/_disk_usage?run_expensive_tasks=true", Value::Null).to_string();
+    let usage = u.expect(200, "POST", "/docs/_disk_usage?run_expensive_tasks=true", Value::Null).to_string();
     assert!(usage.contains("owner") && !usage.contains("pay"), "{usage}");
     u.expect(200, "PUT", "/docs/_settings", json!({"index.blocks.write": true}));
     assert_eq!(

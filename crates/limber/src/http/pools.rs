@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn another_job_runs_while_one_waits_for_a_lock() {
-        let pool = Pool::start("write", 1, 10).expect("threads start");
+        let pool = pool(1, 10);
         let lock = Arc::new(limber_store::sync::Mutex::new(()));
         let shared = Arc::new(limber_store::sync::RwLock::new(()));
         let (done, finished) = mpsc::channel();

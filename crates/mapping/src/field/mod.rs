@@ -31,11 +31,11 @@ pub use query::{DateContext, RangeEnd, Selection};
 pub(crate) use query::{Wanted, double_of, for_input_string, text_of};
 pub use range_value::{Ends, RangeKind, RangeRelation, RangesWanted};
 pub(crate) use range_value::{RangeReader, block_of};
-pub(crate) use show::scalar_text;
 pub(crate) use scalar::{
     Cause, OwnedScalar, Reads, Scalar, Typed, cause, check_scalar, not_numeric, passed_as_string,
 };
 pub use show::TermCodec;
 pub(crate) use show::float;
+pub(crate) use show::scalar_text;
 pub use sink::{FieldSink, Nested, SpaceId};
 pub use value_kind::{IntegerWidth, NumberForm, Precision, ValueKind};

@@ -96,7 +96,9 @@ mod tests {
     use super::*;
 
     fn buffers(bytes: usize) -> Buffers {
-        Buffers { body: vec![7; bytes], ..Buffers::default() }
+        let mut buffers = Buffers::default();
+        buffers.body = vec![7; bytes];
+        buffers
     }
 
     #[test]
