@@ -23,6 +23,9 @@ const PROBLEMS_MAX: usize = 100;
 /// Maximum length in bytes of a query that limits documents.
 const QUERY_BYTES_MAX: usize = 64 << 10;
 
+/// Roles by name.
+pub type NamedRoles = Vec<(String, RoleDescriptor)>;
+
 /// The fields that a role may see.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldRule {

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use crate::shared_map::{Difference, SharedMap};
-use crate::{ApiKey, Result, RoleDescriptor, RoleMapping, ServiceToken, Store, User};
+use crate::{ApiKey, Result, RoleDescriptor, RoleMapping, ServiceToken, Store, User, privilege_key};
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,6 +153,32 @@ impl Entry for Value {
 }
 
 impl Store {
+    /// Reads the form in which the node's state contained the whole store before it had files of its own.
+    ///
+    /// # Errors
+    /// An invalid role, because guessing its meaning could grant rights.
+    pub fn from_node_state(value: &Value) -> Result<Store> {
+        let mut store = Store { version: value["version"].as_u64().unwrap_or(0), ..Store::default() };
+        let kinds = [
+            ("users", EntryKind::User),
+            ("roles", EntryKind::Role),
+            ("role_mappings", EntryKind::RoleMapping),
+            ("api_keys", EntryKind::ApiKey),
+            ("service_tokens", EntryKind::ServiceToken),
+        ];
+        for (member, kind) in kinds {
+            for (name, body) in value[member].as_object().into_iter().flatten() {
+                store.put_entry(kind, name, body)?;
+            }
+        }
+        for (application, privileges) in value["privileges"].as_object().into_iter().flatten() {
+            for (name, body) in privileges.as_object().into_iter().flatten() {
+                store.put_entry(EntryKind::Privilege, &privilege_key(application, name), body)?;
+            }
+        }
+        Ok(store)
+    }
+
     /// Calls `visit` for everything that this store has and `before` has not, or has differently. A visit
     /// gets one entry at a time, so that a large change takes little memory.
     ///

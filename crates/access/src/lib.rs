@@ -44,7 +44,7 @@ pub use api_key::{ApiKey, ApiKeyDraft};
 pub use author::Author;
 pub use builtin::{RESERVED_ROLES, RESERVED_USERS, reserved_role, reserved_user};
 pub use cluster::{CLUSTER_PRIVILEGES, is_cluster_action};
-pub use descriptor::{FieldRule, IndexEntry, RoleDescriptor, check_metadata_size};
+pub use descriptor::{FieldRule, IndexEntry, NamedRoles, RoleDescriptor, check_metadata_size};
 pub use entry::{EntryChange, EntryKind};
 pub use identity::{AuthenticationType, Identity, Realm};
 pub use index::INDEX_PRIVILEGES;
@@ -58,7 +58,7 @@ pub use secret::{
 };
 pub use service::{SERVICE_ACCOUNTS, ServiceAccount, ServiceToken};
 pub use shared_map::{Difference, SharedMap};
-pub use store::{NamedRoles, Store, privilege_key};
+pub use store::{Store, privilege_key};
 pub use user::User;
 
 /// Errors have Elasticsearch's form and messages.

@@ -1,7 +1,7 @@
 //! All stored data about security: users, roles, mappings, API keys, tokens and privileges of applications.
 //!
-//! Copies of a [`Store`] share their entries, so a change is planned on a copy and becomes the store once it is
-//! durable.
+//! Copies of a [`Store`] share their entries, so a change is planned on a copy and becomes the store once it
+//! is durable.
 
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::rights::Role;
 use crate::shared_map::SharedMap;
 use crate::{
-    ApiKey, AuthenticationType, EntryKind, Identity, Realm, Result, Rights, RoleDescriptor, RoleMapping,
+    ApiKey, AuthenticationType, Identity, NamedRoles, Realm, Result, Rights, RoleDescriptor, RoleMapping,
     ServiceAccount, ServiceToken, User, reserved_role, reserved_user,
 };
 
@@ -21,13 +21,11 @@ const API_KEYS_MAX: usize = 20_000;
 /// (`xpack.security.authc.api_key.delete.retention_period`).
 const RETENTION_MS: u64 = 7 * 24 * 3600 * 1000;
 
-/// Roles by name.
-pub type NamedRoles = Vec<(String, RoleDescriptor)>;
-
 /// All data about security that survives a restart, except for the reserved roles.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Store {
-    /// Number of changes, which also numbers the files of changes. Data derived from another version has to be derived again.
+    /// Number of changes, which also numbers the files of changes. Data derived from another version has to
+    /// be derived again.
     pub version: u64,
     /// Keyed by name. Contains a reserved user once it has a password or was disabled.
     pub users: SharedMap<User>,
@@ -152,32 +150,6 @@ impl Store {
                 Err(RequestError::illegal_argument(format!("there are [{max}] {what} already")))
             }
         }
-    }
-
-    /// Reads the form in which the node's state contained the whole store before it had files of its own.
-    ///
-    /// # Errors
-    /// An invalid role, because guessing its meaning could grant rights.
-    pub fn from_node_state(value: &Value) -> Result<Store> {
-        let mut store = Store { version: value["version"].as_u64().unwrap_or(0), ..Store::default() };
-        let kinds = [
-            ("users", EntryKind::User),
-            ("roles", EntryKind::Role),
-            ("role_mappings", EntryKind::RoleMapping),
-            ("api_keys", EntryKind::ApiKey),
-            ("service_tokens", EntryKind::ServiceToken),
-        ];
-        for (member, kind) in kinds {
-            for (name, body) in value[member].as_object().into_iter().flatten() {
-                store.put_entry(kind, name, body)?;
-            }
-        }
-        for (application, privileges) in value["privileges"].as_object().into_iter().flatten() {
-            for (name, body) in privileges.as_object().into_iter().flatten() {
-                store.put_entry(EntryKind::Privilege, &privilege_key(application, name), body)?;
-            }
-        }
-        Ok(store)
     }
 
     /// Adds or replaces a user. If `user` has no password, the existing one is kept. Returns whether the

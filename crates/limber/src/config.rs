@@ -576,6 +576,9 @@ mod tests {
                 "cluster.routing.allocation.awareness.force.*" => {
                     "cluster.routing.allocation.awareness.force.zone.values"
                 }
+                "cluster_manager.throttling.thresholds.*" => {
+                    "cluster_manager.throttling.thresholds.put-mapping.value"
+                }
                 key => key,
             };
             let given = texts.get(key).unwrap_or_else(|| panic!("[{key}] is missing from the sample"));

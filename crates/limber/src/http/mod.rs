@@ -3,9 +3,10 @@
 //!
 //! Reading order: [`framing`] guards against request smuggling, [`connections`] limits the number of clients,
 //! [`pools`] runs the handlers on bounded threads, [`late`] wakes more of them when jobs take long, [`queue`]
-//! decides whose turn it is, [`back_pressure`] decides which search is cancelled when memory is short, [`request`] and [`response`] are what handlers
-//! see, [`status`] maps outcomes to status codes, [`render`] with [`media`], [`filter_path`], [`json`]
-//! and [`yaml`] produces the bytes of the response; [`checked_tree`] reads bodies in YAML and CBOR.
+//! decides whose turn it is, [`back_pressure`] decides which search is cancelled when memory is short,
+//! [`request`] and [`response`] are what handlers see, [`status`] maps outcomes to status codes, [`render`]
+//! with [`media`], [`filter_path`], [`json`] and [`yaml`] produces the bytes of the response;
+//! [`checked_tree`] reads bodies in YAML and CBOR.
 
 pub mod back_pressure;
 mod checked_tree;

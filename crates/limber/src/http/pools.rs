@@ -73,8 +73,8 @@ struct Queue {
     running: usize,
     /// The threads of jobs that use a CPU and have not waited yet, and when they began.
     begun: Vec<(usize, Instant)>,
-    /// The number of threads, of those that sleep, and of those that were woken or started but have not looked
-    /// for a job yet.
+    /// The number of threads, of those that sleep, and of those that were woken or started but have not
+    /// looked for a job yet.
     workers: usize,
     idle: usize,
     woken: usize,

@@ -5,7 +5,7 @@ use limber_segment::{DocId, Segment, SegmentView};
 
 use super::bound_node::{BoundNode, CountedFrom, Part, WeightedPart, Whole, boosted, constant_scorer};
 use super::cached::FREQUENCY_OF_COSTLY;
-use super::required_terms::RequiredTerms;
+use super::extract::required_terms::RequiredTerms;
 use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::Result;

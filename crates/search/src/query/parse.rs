@@ -7,9 +7,9 @@ use limber_mapping::{ObjectParser, RequestError};
 use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
-use super::asked::AskedVisitor;
 use super::bind::Binder;
 use super::bound::BoundQuery;
+use super::extract::asked::AskedVisitor;
 use super::joining::inner_hits::{InnerHitsRequest, ReadInnerHits};
 use super::spans::{MultiTermQuery, SpanQuery};
 use super::table::{QUERIES, UNSUPPORTED};

@@ -55,6 +55,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
+    /// Returns the bytes held in memory.
     pub fn bytes(&self) -> usize {
         [&self.head, &self.columns, &self.body].iter().map(|buffer| buffer.capacity()).sum::<usize>()
             + self.docs.capacity() * size_of::<DocSpan>()

@@ -1,4 +1,5 @@
-//! Decompressed blocks of stored documents that were read repeatedly: "does this block need to be read again?"
+//! Decompressed blocks of stored documents that were read repeatedly: "does this block need to be read
+//! again?"
 //!
 //! Searches of many clients often find the same documents: the newest ones, or the best ones of a frequent
 //! query. A block is kept from the second time it is read within a short time, so reading all documents in

@@ -6,8 +6,8 @@
 //! calls that do not block cost nothing extra.
 //!
 //! A thread that waits for a lock longer than a millisecond lets another job of its pool run meanwhile
-//! ([`limber_work::waiting`]). So jobs that wait for a long one, for example to write the same document, do not
-//! keep others from running.
+//! ([`limber_work::waiting`]). So jobs that wait for a long one, for example to write the same document, do
+//! not keep others from running.
 //!
 //! A simulation runs real threads, exactly one at a time. The next thread is drawn from a seed, so a run
 //! can be repeated exactly.

@@ -1,5 +1,5 @@
-//! `hierarchical_routing`, `acl_routing` and `temporal_routing`: "documents with the same beginning of a path,
-//! of the same group or of the same time are in the same shard".
+//! `hierarchical_routing`, `acl_routing` and `temporal_routing`: "documents with the same beginning of a
+//! path, of the same group or of the same time are in the same shard".
 //!
 //! Source: OpenSearch's `HierarchicalRoutingProcessor`, `AclRoutingProcessor` and `TemporalRoutingProcessor`.
 

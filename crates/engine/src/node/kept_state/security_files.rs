@@ -1,12 +1,12 @@
 //! The files of users, roles and keys: "is this change durable, and what was changed before?"
 //!
-//! The folder `security/<cluster UUID>` has the whole store at some version, and one file for each change since
-//! ([`super::security_format`]). A change costs its own file, whatever else is stored. When the files of
-//! changes have become large or many, the store is written anew, entry by entry, and the files before it are
-//! removed.
+//! The folder `security/<cluster UUID>` has the whole store at some version, and one file for each change
+//! since ([`super::security_format`]). A change costs its own file, whatever else is stored. When the files
+//! of changes have become large or many, the store is written anew, entry by entry, and the files before it
+//! are removed.
 //!
-//! **Failures.** A file gets its name by a rename that an fsync of the folder makes durable. If one of the two
-//! fails, the file may or may not exist after a crash. The change is refused then, so the file is deleted
+//! **Failures.** A file gets its name by a rename that an fsync of the folder makes durable. If one of the
+//! two fails, the file may or may not exist after a crash. The change is refused then, so the file is deleted
 //! durably; until that succeeds, no other change is made.
 
 use std::collections::VecDeque;

@@ -11,8 +11,8 @@
 //! | last | `end <number of records> <CRC-32 of all lines before this one, hex>` |
 //!
 //! A file `whole` contains the whole store at a version, as records `put`. A file `change` contains what the
-//! version changes in the previous one. The version is the number of changes since the store was made, and part
-//! of the file's name. JSON texts contain no line feeds.
+//! version changes in the previous one. The version is the number of changes since the store was made, and
+//! part of the file's name. JSON texts contain no line feeds.
 //!
 //! A file gets its name only once it is durable, so a file that is torn or ends early is damaged.
 
@@ -245,7 +245,7 @@ mod tests {
             }
         }
         let id = FileId { kind: FileKind::Whole, version: 0 };
-        let empty = b"limber-security 1 whole 0 uuid-of-cluster\nend 0 a8f0af87\n";
+        let empty = b"limber-security 1 whole 0 uuid-of-cluster\nend 0 fd7be3ef\n";
         assert_eq!(written(&id, &Store::default(), &Store::default()), empty);
     }
 

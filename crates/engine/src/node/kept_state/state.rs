@@ -25,8 +25,8 @@ pub(crate) const STATE_NAME: &str = "node.json";
 /// The path of the file in messages.
 const FILE: &str = "state/node.json";
 /// Version 1 had no first line, and neither listed indices nor had pending metadata: an index existed when
-/// its file did. Until version 2, the file contained users, roles and keys; since version 3 they have files of
-/// their own ([`super::security_files`]).
+/// its file did. Until version 2, the file contained users, roles and keys; since version 3 they have files
+/// of their own ([`super::security_files`]).
 const FORMAT: Format = Format { magic: "limber-node", version: 3 };
 const FORMAT_WITH_SECURITY: Format = Format { magic: "limber-node", version: 2 };
 

@@ -415,8 +415,8 @@ impl Shard {
         }
     }
 
-    /// Lets others run after operation number `done` of a chunk that entered the gate at `entered_millis`: the
-    /// documents of a bulk may be as expensive as searches. Returns whether the chunk should end.
+    /// Lets others run after operation number `done` of a chunk that entered the gate at `entered_millis`:
+    /// the documents of a bulk may be as expensive as searches. Returns whether the chunk should end.
     fn takes_long(&self, write: &Write<'_>, done: usize, entered_millis: u64) -> bool {
         let is_large = write.operation.source.len() >= LARGE_SOURCE_BYTES;
         if !is_large && !done.is_multiple_of(OPERATIONS_PER_LOOK) {

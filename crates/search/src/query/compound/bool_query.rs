@@ -11,13 +11,13 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::matcher::{BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
 use crate::primitives::TermNode;
-use crate::query::asked::{AskedVisitor, Occur, show_clauses};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, ByScore, CountedFrom, Scored, score_of};
 use crate::query::cached::{FREQUENCY_OF_COMBINED, conjunction};
+use crate::query::extract::asked::{AskedVisitor, Occur, show_clauses};
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
-use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
 use crate::values::json;
 

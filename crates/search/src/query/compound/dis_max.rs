@@ -9,13 +9,13 @@ use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::matcher::{BoxedMatcher, BoxedScorer, DisMaxScorer, Union};
-use crate::query::asked::{AskedVisitor, Occur, show_clauses};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, score_of};
 use crate::query::cached::FREQUENCY_OF_COMBINED;
+use crate::query::extract::asked::{AskedVisitor, Occur, show_clauses};
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
-use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
 use crate::values::json;
 

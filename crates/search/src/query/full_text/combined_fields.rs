@@ -23,8 +23,8 @@ use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, Union};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, Part, WeightedPart};
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
-use crate::query::required_terms::RequiredTerms;
 use crate::score::{Bm25, Explanation, FieldStatistics};
 use crate::values::json;
 

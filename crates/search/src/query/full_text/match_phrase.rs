@@ -21,10 +21,10 @@ use crate::query::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use crate::query::cached::FREQUENCY_OF_OTHERS;
 use crate::query::compound::bool_query::BoolNode;
 use crate::query::compound::constant_score::ConstantNode;
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::query::parse::{
     Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
 };
-use crate::query::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
 use crate::score::Explanation;
 use crate::values::json as values;

@@ -17,7 +17,7 @@ use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, Union};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, Part, WeightedPart};
-use crate::query::required_terms::RequiredTerms;
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
 use crate::score::{Bm25, Explanation};
 

@@ -9,7 +9,7 @@ use crate::matcher::{self, BoxedMatcher, BoxedScorer};
 use crate::primitives::{SpanTree, SpansNode};
 use crate::query::bound_node::{BoundNode, Part, WeightedPart, boosted, constant_scorer};
 use crate::query::cached::FREQUENCY_OF_OTHERS;
-use crate::query::required_terms::RequiredTerms;
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
 use crate::score::Explanation;
 

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::primitives::Docs;
-use crate::query::asked::{Asked, AskedVisitor};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::convert;
+use crate::query::extract::asked::{Asked, AskedVisitor};
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use crate::query::spans::{Expansion, MultiTermQuery};
 use crate::values::json;

@@ -10,7 +10,7 @@ use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough};
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, only_matching};
 use crate::query::compound::function_score::{BoostMode, ScoreMode};
-use crate::query::required_terms::RequiredTerms;
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::score::Explanation;
 
 /// A query and the functions that modify its scores.

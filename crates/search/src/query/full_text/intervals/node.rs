@@ -8,7 +8,7 @@ use crate::matcher::{self, BoxedMatcher, BoxedScorer};
 use crate::primitives::{IntervalsNode, Source};
 use crate::query::bound_node::{BoundNode, Part, WeightedPart, boosted, constant_scorer};
 use crate::query::cached::FREQUENCY_OF_OTHERS;
-use crate::query::required_terms::RequiredTerms;
+use crate::query::extract::required_terms::RequiredTerms;
 use crate::score::Explanation;
 
 impl BoundNode for IntervalsNode {

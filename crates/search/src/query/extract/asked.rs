@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Query;
+use crate::query::Query;
 
 /// How a clause takes part in its query (Lucene's `BooleanClause.Occur`; filters are required).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use limber_mapping::Field;
 
-use super::bound::BoundQuery;
+use crate::query::bound::BoundQuery;
 
 /// The path of a field and one of its terms.
 pub(crate) type FieldTerm = (Arc<str>, Box<[u8]>);
