@@ -190,7 +190,13 @@ fn templates_make_streams() {
             "index_patterns": ["bad*"], "data_stream": {}, "template": {"mappings": {"properties": {"@timestamp": timestamp}}},
         });
         let reason = format!("data stream timestamp field [@timestamp] {why}");
-        refused(node.put_index_template("bad", &body, false), ErrorClass::BadRequest, &reason);
+        let error = node.put_index_template("bad", &body, false).expect_err(why);
+        assert_eq!(error.class, ErrorClass::BadRequest);
+        let mut cause = &error;
+        while let Some(deeper) = &cause.caused_by {
+            cause = deeper;
+        }
+        assert_eq!(cause.reason, reason);
     };
     bad(json!({"type": "keyword"}), "is of type [keyword], but [date,date_nanos] is expected");
     bad(json!({"type": "date", "index": false}), "is not indexed");

@@ -87,9 +87,8 @@ impl Document {
         let mut source = Map::new();
         put(&mut source, "k", distinct(&mut self.keywords.iter()));
         put(&mut source, "l", sorted(&self.numbers));
-        if let Some(text) = self.text.as_ref().filter(|text| !text.is_empty()) {
-            source.insert("t".into(), json!(text));
-        }
+        let texts = self.text.iter().flatten().map(|text| Value::from(text.as_str()));
+        put(&mut source, "t", texts.collect());
         let mut short = distinct(&mut self.short.iter().filter(|word| word.len() <= 2));
         short.extend(self.short.iter().filter(|word| word.len() > 2).map(|word| Value::from(word.as_str())));
         put(&mut source, "s", short);

@@ -215,7 +215,7 @@ fn the_pools_explain_the_memory_of_the_process_under_load() {
 
 #[test]
 fn statistics_have_every_pool_the_counters_of_the_cache_and_the_process() {
-    const POOLS: [&str; 9] = [
+    const POOLS: [&str; 10] = [
         "indexing",
         "segment_writes",
         "segments",
@@ -223,6 +223,7 @@ fn statistics_have_every_pool_the_counters_of_the_cache_and_the_process() {
         "segment_memory",
         "queries.cache",
         "requests.cache",
+        "stored_blocks.cache",
         "request",
         "in_flight_requests",
     ];
