@@ -156,8 +156,8 @@ mod tests {
 
     fn user(store: &mut Store) -> Identity {
         let user = User::parse("u", &json!({"password": "secret-1", "roles": ["reader"]})).expect("valid");
-        store.users.insert("u".into(), user.clone());
-        store.roles.insert("reader".into(), role("a*"));
+        store.users.insert("u", user.clone());
+        store.roles.insert("reader", role("a*"));
         user.identity("u", Realm::NATIVE)
     }
 
@@ -168,7 +168,7 @@ mod tests {
         let author = store.author(&identity).expect("known");
         assert_eq!(Author::from_json(&author.to_json()).expect("read"), author);
         assert!(store.access_of_author(&author, SEARCH).expect("granted").allows("a1"));
-        store.roles.insert("reader".into(), role("b"));
+        store.roles.insert("reader", role("b"));
         assert!(!store.access_of_author(&author, SEARCH).expect("granted").allows("a1"));
         let names: Vec<String> = store.roles.keys().map(str::to_owned).collect();
         names.iter().for_each(|name| assert!(store.roles.remove(name)));

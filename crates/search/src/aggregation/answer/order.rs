@@ -93,7 +93,7 @@ impl BucketOrder {
         let mut seen = HashSet::new();
         for part in parts {
             // Of several members, Elasticsearch uses the last one.
-            let last = part.as_object().and_then(|object| object.iter().last());
+            let last = part.as_object().and_then(|object| object.iter().next_back());
             let Some((by, direction)) = last else {
                 let reason = "Must specify at least one field for [order]";
                 return Err(options.failed("order", RequestError::parsing(reason)));
