@@ -200,6 +200,8 @@ fn blocks_update_states_like_single_documents() {
         "state.list.add(doc['t'].value); state.i += doc['t'].value.dayOfWeekEnum.value",
         "if (doc['d'].size() > 0) { state.d += doc['d'].value; state.l += 1 }",
         "state.i += state.l",
+        "state.l += 1; state.l += 2; state.d += 0.5; state.d += doc['n'].value",
+        "if (doc['n'].value % 2 == 0) { state.l += 1; state.l += 2; state.d += 0.5; state.d += 1.25 }",
     ];
     let asked = |map: &str| {
         let metric = json!({"m": {"scripted_metric": {

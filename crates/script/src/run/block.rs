@@ -58,6 +58,8 @@ pub(crate) struct Block<'r, 'a> {
     locals: Vec<Option<Column>>,
     /// The variables that hold what a member of the state had.
     aliases: Aliases,
+    /// The numbers of fields that the script reads several times, of all rows.
+    read: Vec<(u16, Column)>,
     /// `_value` of each row.
     aggregated: Option<Column>,
     /// Number of calls of functions around the current statement.
@@ -74,6 +76,7 @@ impl<'r, 'a> Block<'r, 'a> {
             count,
             locals: Vec::new(),
             aliases: Aliases::default(),
+            read: Vec::new(),
             aggregated: None,
             depth: 0,
         }
@@ -292,6 +295,9 @@ impl Block<'_, '_> {
     }
 
     fn field_value(&mut self, field: u16, rows: &[u32]) -> Option<Column> {
+        if let Some((_, known)) = self.read.iter().find(|(known, _)| *known == field) {
+            return Some(if rows.len() == self.count { known.clone() } else { known.gathered(rows) });
+        }
         let (reader, _) = self.run.reader(field, 0).ok()?;
         let mapped = reader.field()?;
         if !reader.is_numeric() {
@@ -304,7 +310,19 @@ impl Block<'_, '_> {
                 rows.iter().map(|row| reader.stored(*row as usize).first().copied()).collect::<Option<_>>()?
             }
         };
-        numbers_of(mapped, &first)
+        let (column, bytes) = (numbers_of(mapped, &first)?, size_of_val(&*first));
+        let is_whole = rows.len() == self.count;
+        if is_whole && self.is_read_again(field) && self.run.grow(bytes, 0).is_ok() {
+            self.read.push((field, column.clone()));
+        }
+        Some(column)
+    }
+
+    /// Whether the script seems to read a field more than once.
+    fn is_read_again(&self, field: u16) -> bool {
+        let script = self.run.script;
+        let name = script.fields.get(usize::from(field));
+        name.is_some_and(|name| script.source.match_indices(&**name).nth(1).is_some())
     }
 
     fn field_part(&mut self, field: u16, part: FieldPart, rows: &[u32]) -> Option<Column> {

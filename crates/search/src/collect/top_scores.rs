@@ -40,6 +40,9 @@ impl Keeper for SegmentScores<'_> {
 /// threshold rises at once. If more are wanted, they are cut when there are twice as many.
 const CUT_AT_ONCE: usize = 64;
 
+/// Scores that are compared with the threshold at once.
+const TESTED_TOGETHER: usize = 32;
+
 pub(crate) struct TopScores {
     count_max: usize,
     /// Only scores above this one are wanted.
@@ -68,13 +71,21 @@ impl TopScores {
     /// Adds documents. They ascend within a segment, and segments ascend within the shard.
     pub fn collect(&mut self, base: u64, docs: &[DocId], scores: &[f32]) {
         let (room, before) = (2 * self.count_max.max(CUT_AT_ONCE), self.entries.len());
-        for (doc, score) in docs.iter().zip(scores) {
-            if self.threshold.is_some_and(|threshold| *score <= threshold) {
+        for (docs, scores) in docs.chunks(TESTED_TOGETHER).zip(scores.chunks(TESTED_TOGETHER)) {
+            // Without a branch for each: usually no document of a chunk is wanted.
+            if let Some(threshold) = self.threshold
+                && scores.iter().fold(true, |are_low, score| are_low & (*score <= threshold))
+            {
                 continue;
             }
-            self.entries.push(entry(*score, base + u64::from(*doc)));
-            if self.entries.len() == room {
-                self.cut();
+            for (doc, score) in docs.iter().zip(scores) {
+                if self.threshold.is_some_and(|threshold| *score <= threshold) {
+                    continue;
+                }
+                self.entries.push(entry(*score, base + u64::from(*doc)));
+                if self.entries.len() == room {
+                    self.cut();
+                }
             }
         }
         let len = self.entries.len();

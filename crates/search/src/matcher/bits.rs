@@ -64,6 +64,21 @@ impl Default for Bits {
     }
 }
 
+/// Moves the lowest bit of each byte to the highest byte, that of the first byte lowest.
+const LOWEST_BITS: u64 = 0x0102_0408_1020_4080;
+
+/// Returns up to 64 flags as the bits of a word.
+#[inline]
+fn packed(flags: &[bool]) -> u64 {
+    let (eights, rest) = flags.as_chunks::<8>();
+    let mut word = 0;
+    for (at, eight) in eights.iter().enumerate() {
+        let bytes = u64::from_le_bytes(eight.map(u8::from));
+        word |= (bytes.wrapping_mul(LOWEST_BITS) >> 56) << (8 * at);
+    }
+    rest.iter().zip(8 * eights.len()..).fold(word, |word, (flag, at)| word | u64::from(*flag) << at)
+}
+
 /// Words with at least this many set bits are read run by run, not bit by bit.
 const RUNS_FROM: u32 = 56;
 
@@ -171,6 +186,30 @@ impl Bits {
         }
     }
 
+    /// Adds those of `docs`, which ascend within the window at `start`, whose flag is set.
+    pub fn set_flagged(&mut self, docs: &[DocId], start: DocId, flags: &[bool]) {
+        let is_run = match docs {
+            [first, .., last] => (last - first) as usize == docs.len() - 1,
+            _ => false,
+        };
+        if is_run && (docs[0] - start).is_multiple_of(64) {
+            let words = &mut self.0[(docs[0] - start) as usize / 64..];
+            words.iter_mut().zip(flags.chunks(64)).for_each(|(word, flags)| *word |= packed(flags));
+            return;
+        }
+        // A word is kept in a register until a document of another one comes.
+        let (mut at, mut word) = (0, 0);
+        for (doc, flag) in docs.iter().zip(flags) {
+            let place = doc - start;
+            if place as usize / 64 != at {
+                self.0[at] |= std::mem::take(&mut word);
+                at = place as usize / 64;
+            }
+            word |= u64::from(*flag) << (place % 64);
+        }
+        self.0[at] |= word;
+    }
+
     /// Returns the bits of `docs`, which are all in the window at `start`.
     pub fn of(docs: &[DocId], start: DocId) -> Bits {
         let mut bits = Bits::default();
@@ -197,6 +236,20 @@ mod tests {
             bits.append_to(0, &mut docs);
             assert_eq!(docs, (from..to).collect::<Vec<_>>());
             assert_eq!(bits.count(), to - from);
+        }
+    }
+
+    #[test]
+    fn flagged_documents_are_those_set_one_by_one() {
+        let runs = [(0, 4096), (64, 200), (3, 300), (128, 129), (4032, 4096)];
+        let gaps: Vec<DocId> = (0..4096).filter(|doc| doc % 7 != 2).collect();
+        for docs in runs.map(|(from, to)| (from..to).collect()).into_iter().chain([gaps, vec![]]) {
+            let docs: Vec<DocId> = docs.into_iter().map(|doc| 8192 + doc).collect();
+            let flags: Vec<bool> = docs.iter().map(|doc| doc % 3 == 0 || doc % 11 == 1).collect();
+            let (mut bits, mut expected) = (Bits::default(), Bits::default());
+            bits.set_flagged(&docs, 8192, &flags);
+            docs.iter().zip(&flags).filter(|(_, flag)| **flag).for_each(|(doc, _)| expected.set(doc - 8192));
+            assert_eq!(bits.0, expected.0);
         }
     }
 

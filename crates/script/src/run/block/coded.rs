@@ -35,29 +35,30 @@ const UNKNOWN: u32 = u32::MAX;
 /// of each row's.
 fn distinct(numbers: &[i64]) -> (Vec<i64>, Vec<u32>) {
     let mut found = Vec::new();
-    let mut indexes = Vec::with_capacity(numbers.len());
     let (least, most) = numbers
         .iter()
         .fold((i64::MAX, i64::MIN), |(least, most), number| (least.min(*number), most.max(*number)));
     if least <= most && most.abs_diff(least) < TABLE_MAX {
         let mut table = vec![UNKNOWN; most.abs_diff(least) as usize + 1];
-        for number in numbers {
-            let place = &mut table[number.abs_diff(least) as usize];
+        let index = |number: &i64| {
+            let place = &mut table[number.wrapping_sub(least) as usize];
             if *place == UNKNOWN {
                 *place = found.len() as u32;
                 found.push(*number);
             }
-            indexes.push(*place);
-        }
+            *place
+        };
+        let indexes = numbers.iter().map(index).collect();
         return (found, indexes);
     }
     let mut table: HashMap<i64, u32, RandomState> = HashMap::default();
-    for number in numbers {
-        indexes.push(*table.entry(*number).or_insert_with(|| {
+    let index = |number: &i64| {
+        *table.entry(*number).or_insert_with(|| {
             found.push(*number);
             found.len() as u32 - 1
-        }));
-    }
+        })
+    };
+    let indexes = numbers.iter().map(index).collect();
     (found, indexes)
 }
 
@@ -164,6 +165,13 @@ fn is_plain_date(value: &Value) -> bool {
 }
 
 impl Column {
+    /// Returns the values with their classes, only those that a row has. `None` if the classes are not known.
+    pub(super) fn distinct(self) -> Option<Coded> {
+        let is_made_so = matches!(self.data, Data::Whole(_) | Data::Real(_) | Data::Date(_));
+        let coded = self.coded()?;
+        Some(if is_made_so { coded } else { coded.compact() })
+    }
+
     /// Returns the values with their classes. `None` if these are not known.
     pub(super) fn coded(self) -> Option<Coded> {
         let ty = self.ty;
@@ -250,11 +258,11 @@ impl<'a> Block<'_, 'a> {
         mut call: impl FnMut(&mut Run<'a>, Vec<Value>) -> Outcome<Value>,
     ) -> Option<Column> {
         let mut parts = parts.into_iter();
-        let first = parts.next()?.coded()?.compact();
+        let first = parts.next()?.distinct()?;
         let tuples = first.values.iter().map(|value| vec![value.clone()]).collect();
         let mut all = Tuples { indexes: first.indexes, tuples };
         for part in parts {
-            all = all.with(part.coded()?.compact());
+            all = all.with(part.distinct()?);
         }
         let mut values = Vec::with_capacity(all.tuples.len());
         for tuple in all.tuples {

@@ -10,6 +10,10 @@ use crate::values::Value;
 const LANES_FROM: usize = 512;
 const LANES: usize = 8;
 
+/// Most places whose values are added in lanes.
+const LANE_PLACES_MAX: usize = 256;
+const PLACE_LANES: usize = 4;
+
 /// Applies values to old ones: those of row `i` to place `of_rows[i]`, all to the only one if `of_rows` is
 /// empty. `cast`: the class that the old values must have. `None` if the results would have to be computed
 /// one by one.
@@ -30,8 +34,12 @@ pub(super) fn folded_values(
     match way {
         Way::Set | Way::Append | Way::Keep => None,
         Way::Call(function) => {
-            let (function, values) = (math2(function)?, values.into_reals()?.into_vec());
-            let made = folded(old.iter().map(Value::f64).collect(), of_rows, &values, function);
+            let (name, function, values) = (function, math2(function)?, values.into_reals()?.into_vec());
+            let numbers: Vec<f64> = old.iter().map(Value::f64).collect();
+            let made = match (of_rows.is_empty(), extreme(name, &values), numbers.as_slice()) {
+                (true, Some(extreme), [only]) => vec![function(*only, extreme)],
+                _ => folded(numbers, of_rows, &values, function),
+            };
             Some(made.into_iter().map(Value::Double).collect())
         }
         Way::Replace(op) => replaced(op, old, of_rows, values),
@@ -107,6 +115,9 @@ fn operated(op: Binary, old: &[Value], of_rows: &[u32], values: Column) -> Optio
         let old = old.iter().map(Value::f64).collect();
         let made = match op {
             Binary::Add if of_rows.is_empty() && values.len() >= LANES_FROM => summed(old, &values),
+            Binary::Add if values.len() >= LANES_FROM && old.len() <= LANE_PLACES_MAX => {
+                summed_by_place(old, of_rows, &values)
+            }
             Binary::Add => folded(old, of_rows, &values, |old, new| old + new),
             Binary::Sub => folded(old, of_rows, &values, |old, new| old - new),
             Binary::Mul => folded(old, of_rows, &values, |old, new| old * new),
@@ -163,4 +174,79 @@ fn summed(old: Vec<f64>, values: &[f64]) -> Vec<f64> {
     }
     let sum = sums.iter().chain(rest).sum::<f64>();
     old.into_iter().map(|old| old + sum).collect()
+}
+
+/// Adds values to the places `of_rows`. Values of a place often follow one another, and each addition would
+/// wait for the one before, so consecutive values go to different lanes. The last digit can differ from that
+/// of adding one by one.
+fn summed_by_place(mut old: Vec<f64>, of_rows: &[u32], values: &[f64]) -> Vec<f64> {
+    let count = old.len();
+    let mut lanes = vec![0.0; PLACE_LANES * count];
+    let ((chunks, rest), (place_chunks, rest_places)) =
+        (values.as_chunks::<PLACE_LANES>(), of_rows.as_chunks::<PLACE_LANES>());
+    for (values, places) in chunks.iter().zip(place_chunks) {
+        for (lane, (place, value)) in places.iter().zip(values).enumerate() {
+            lanes[lane * count + *place as usize] += value;
+        }
+    }
+    for lane in lanes.chunks(count.max(1)) {
+        old.iter_mut().zip(lane).for_each(|(old, sum)| *old += sum);
+    }
+    rest_places.iter().zip(rest).for_each(|(place, value)| old[*place as usize] += value);
+    old
+}
+
+/// Returns the least or the greatest number, as `Math.min` or `Math.max` find it one by one. `None` for other
+/// functions, and where the order of the numbers matters.
+fn extreme(function: &str, values: &[f64]) -> Option<f64> {
+    let found = match function {
+        "max" => in_lanes(values, |new, old| new > old),
+        "min" => in_lanes(values, |new, old| new < old),
+        _ => return None,
+    }?;
+    // Zeros have two signs.
+    (found != 0.0 && !values.iter().fold(false, |is_nan, value| is_nan | value.is_nan())).then_some(found)
+}
+
+/// Returns a value than which no other is better, if there is no NaN.
+fn in_lanes(values: &[f64], is_better: impl Fn(f64, f64) -> bool) -> Option<f64> {
+    let pick = |old: f64, new: f64| if is_better(new, old) { new } else { old };
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut best = [*values.first()?; LANES];
+    for chunk in chunks {
+        best.iter_mut().zip(chunk).for_each(|(best, value)| *best = pick(*best, *value));
+    }
+    best.iter().chain(rest).copied().reduce(pick)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_by_place_are_those_of_adding_one_by_one() {
+        let values: Vec<f64> = (0..777).map(|i| f64::from(i % 31) * 0.5).collect();
+        let places: Vec<u32> = (0..777).map(|i| (i / 3) % 5).collect();
+        let old = vec![1.0, -2.5, 0.0, 8.0, 0.5];
+        let expected = folded(old.clone(), &places, &values, |old, new| old + new);
+        assert_eq!(summed_by_place(old, &places, &values), expected);
+    }
+
+    #[test]
+    fn extremes_are_those_of_math() {
+        let values: Vec<f64> = (0..101).map(|i| f64::from((i * 37) % 101) - 0.5).collect();
+        for name in ["max", "min"] {
+            let function = math2(name).expect("a function");
+            for len in 1..values.len() {
+                let expected = values[..len].iter().copied().reduce(function);
+                assert_eq!(extreme(name, &values[..len]), expected);
+            }
+        }
+        assert_eq!(extreme("max", &[1.0, f64::NAN, 2.0]), None);
+        assert_eq!(extreme("max", &[f64::NAN, 2.0]), None);
+        // Which zero it is depends on their order.
+        assert_eq!(extreme("max", &[-0.0, 0.0, -1.0]), None);
+        assert_eq!(extreme("pow", &[1.0]), None);
+        assert_eq!(extreme("min", &[]), None);
+    }
 }

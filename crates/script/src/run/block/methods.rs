@@ -238,18 +238,36 @@ fn date_method(dates: Values<i64>, name: &str) -> Option<Column> {
     }
 }
 
+/// Returns the number of units of `UNIT` milliseconds since the epoch, modulo `MOST`.
+fn cycles<const UNIT: i64, const MOST: u32>(dates: Values<i64>) -> Values<i64> {
+    let each = |millis: i64| millis.div_euclid(UNIT).rem_euclid(i64::from(MOST));
+    let Values::Each(mut all) = dates else { return dates.map(each) };
+    let (least, most) =
+        all.iter().fold((i64::MAX, i64::MIN), |(least, most), date| (least.min(*date), most.max(*date)));
+    let cycle = UNIT * i64::from(MOST);
+    let base = least.div_euclid(cycle).wrapping_mul(cycle);
+    let shift = UNIT.trailing_zeros();
+    // Without the zeros at the end of the unit, dates of some years are numbers of 32 bits, which are divided
+    // faster.
+    if base <= least && most.wrapping_sub(base) as u64 >> shift <= u64::from(u32::MAX) {
+        let odd = (UNIT >> shift) as u32;
+        all.iter_mut().for_each(|date| {
+            let steps = (date.wrapping_sub(base) as u64 >> shift) as u32;
+            *date = i64::from(steps / odd % MOST);
+        });
+        return Values::Each(all);
+    }
+    Values::Each(all).map(each)
+}
+
 /// Returns a part of each date, which is in UTC.
 fn date_parts(dates: Values<i64>, part: DatePart) -> Column {
-    // A part of a day is the number of units since its start, modulo `most`.
-    let cut = |dates: Values<i64>, unit: i64, most: i64| {
-        dates.map(|millis| (millis.rem_euclid(MILLIS_PER_DAY) / unit) % most)
-    };
     let data = match part {
-        DatePart::Hour => cut(dates, 3_600_000, 24),
-        DatePart::Minute => cut(dates, 60_000, 60),
-        DatePart::Second => cut(dates, 1000, 60),
+        DatePart::Hour => cycles::<3_600_000, 24>(dates),
+        DatePart::Minute => cycles::<60_000, 60>(dates),
+        DatePart::Second => cycles::<1000, 60>(dates),
         // The epoch was a Thursday.
-        DatePart::DayOfWeek => dates.map(|millis| (millis.div_euclid(MILLIS_PER_DAY) + 3).rem_euclid(7) + 1),
+        DatePart::DayOfWeek => cycles::<MILLIS_PER_DAY, 7>(dates).map(|days| (days + 3) % 7 + 1),
         part => dates.map(|millis| {
             let date = DateValue::utc(Instant { millis, nanos: 0 });
             i64::from(date_part(&date, part))
@@ -264,5 +282,33 @@ pub(super) fn text_compared<'e>(left: &'e Expr, right: &'e Expr) -> Option<(u16,
         (Kind::FieldValue(field), Kind::Literal(Literal::Str(text)))
         | (Kind::Literal(Literal::Str(text)), Kind::FieldValue(field)) => Some((*field, text)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_dates_are_those_of_each() {
+        let near = |millis: i64| (0..200).map(move |i| millis + i * 7_777_777).collect::<Vec<_>>();
+        let far = vec![-(1 << 61), -1, 0, 1, 86_399_999, 1_451_606_400_000, 1 << 61];
+        for dates in [near(1_420_070_400_000), near(-500_000_000), far, vec![-1], Vec::new()] {
+            let parts = [
+                (DatePart::Hour, 3_600_000, 24),
+                (DatePart::Minute, 60_000, 60),
+                (DatePart::Second, 1000, 60),
+            ];
+            for (part, unit, most) in parts {
+                let of = |millis: &i64| millis.rem_euclid(MILLIS_PER_DAY) / unit % most;
+                let expected: Vec<i64> = dates.iter().map(of).collect();
+                let found = date_parts(Values::Each(dates.clone()), part).into_wholes().expect("numbers");
+                assert_eq!(found.into_vec(), expected);
+            }
+            let of = |millis: &i64| (millis.div_euclid(MILLIS_PER_DAY) + 3).rem_euclid(7) + 1;
+            let expected: Vec<i64> = dates.iter().map(of).collect();
+            let found = date_parts(Values::Each(dates.clone()), DatePart::DayOfWeek).into_wholes();
+            assert_eq!(found.expect("numbers").into_vec(), expected);
+        }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Until it is known that every update can be applied, none is.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -127,20 +128,31 @@ impl Places {
         let Some(buckets) = states.buckets else {
             return Some(Places { maps: vec![states.map(states.bucket)?], of_rows: Vec::new() });
         };
-        let own = || rows.iter().map(|row| buckets[*row as usize]);
-        let (Some(first), Some(last)) = (own().min(), own().max()) else {
-            return Some(Places { maps: Vec::new(), of_rows: Vec::new() });
+        // Merged updates may have a row twice.
+        let are_all = rows.len() == buckets.len() && (0..).zip(rows).all(|(at, row)| at == *row);
+        let own: Cow<'_, [u32]> = match are_all {
+            true => Cow::Borrowed(buckets),
+            false => rows.iter().map(|row| buckets[*row as usize]).collect(),
         };
-        let mut places = vec![u32::MAX; (last - first) as usize + 1];
-        let (mut maps, mut of_rows) = (Vec::new(), Vec::with_capacity(rows.len()));
-        for bucket in own() {
-            let place = &mut places[(bucket - first) as usize];
-            if *place == u32::MAX {
+        let ends = own.iter().fold((u32::MAX, 0), |(first, last), own| (first.min(*own), last.max(*own)));
+        if own.is_empty() {
+            return Some(Places { maps: Vec::new(), of_rows: Vec::new() });
+        }
+        let (first, last) = ends;
+        let mut places = vec![UNKNOWN; (last - first) as usize + 1];
+        own.iter().for_each(|bucket| places[(bucket - first) as usize] = 0);
+        let mut maps = Vec::new();
+        for (bucket, place) in (first..).zip(&mut places) {
+            if *place != UNKNOWN {
                 *place = maps.len() as u32;
                 maps.push(states.map(bucket)?);
             }
-            of_rows.push(*place);
         }
+        // With one state, rows need no place.
+        let of_rows = match maps.len() {
+            1 => Vec::new(),
+            _ => own.iter().map(|bucket| places[(bucket - first) as usize]).collect(),
+        };
         Some(Places { maps, of_rows })
     }
 }
@@ -216,17 +228,18 @@ impl Groups {
         }
         let mut table = vec![UNKNOWN; maps.len() * key_count];
         let mut groups = Groups { entries: Vec::new(), firsts: Vec::new(), of_rows: Vec::new() };
-        groups.of_rows.reserve(key_of_rows.len());
-        for (row, key) in key_of_rows.iter().enumerate() {
+        let Groups { entries, firsts, .. } = &mut groups;
+        let group = |(row, key): (usize, &u32)| {
             let place = of_rows.get(row).map_or(0, |place| *place as usize);
             let group = &mut table[place * key_count + *key as usize];
             if *group == UNKNOWN {
-                *group = groups.entries.len() as u32;
-                groups.entries.push((maps[place].clone(), *key));
-                groups.firsts.push(row as u32);
+                *group = entries.len() as u32;
+                entries.push((maps[place].clone(), *key));
+                firsts.push(row as u32);
             }
-            groups.of_rows.push(*group);
-        }
+            *group
+        };
+        groups.of_rows = key_of_rows.iter().enumerate().map(group).collect();
         Some(groups)
     }
 }
@@ -251,7 +264,7 @@ fn fold_entries(
         }
         maps.push(map);
     }
-    let Coded { indexes, values: keys } = key?.coded()?.compact();
+    let Coded { indexes, values: keys } = key?.distinct()?;
     let groups = Groups::of(&maps, &places.of_rows, &indexes.into_vec(), keys.len())?;
     let finals = entry_values((way, missing, cast), &groups, &keys, values)?;
     for ((map, key), value) in groups.entries.into_iter().zip(finals) {

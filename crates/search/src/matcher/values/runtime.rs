@@ -49,8 +49,8 @@ impl RuntimeDocs<'_> {
         }
         let is_wanted = |term: &[u8]| accepts(self.wanted, &mut |wanted| selects_term(wanted, term));
         let of_terms: Vec<bool> = found.terms.iter().map(|term| is_wanted(term)).collect();
-        let flags = found.indexes.iter().map(|index| of_terms[*index as usize]);
-        set_bits(docs, found.positions.as_deref(), flags, start, bits);
+        let flags: Vec<bool> = found.indexes.iter().map(|index| of_terms[*index as usize]).collect();
+        set_bits(docs, found.positions.as_deref(), &flags, start, bits);
         Ok(true)
     }
 
@@ -83,7 +83,7 @@ impl RuntimeDocs<'_> {
         let positions = (!self.batch.is_aligned()).then_some(self.batch.positions.as_slice());
         if is_single(positions) {
             let flags = number_flags(self.wanted, values);
-            set_bits(docs, positions, flags.into_iter(), start, bits);
+            set_bits(docs, positions, &flags, start, bits);
             return Ok(());
         }
         let mut at = 0;
@@ -117,22 +117,13 @@ fn is_single(positions: Option<&[u32]>) -> bool {
     positions.is_none_or(|positions| positions.is_sorted_by(|left, right| left < right))
 }
 
-/// Sets the bits of documents whose only value has a flag, without a branch, as flags come in no order.
-fn set_bits(
-    docs: &[DocId],
-    positions: Option<&[u32]>,
-    flags: impl Iterator<Item = bool>,
-    start: DocId,
-    bits: &mut Bits,
-) {
-    let mut set = |doc: DocId, flag: bool| {
-        let place = doc - start;
-        bits.0[place as usize / 64] |= u64::from(flag) << (place % 64);
-    };
+/// Sets the bits of documents whose only value has a flag.
+fn set_bits(docs: &[DocId], positions: Option<&[u32]>, flags: &[bool], start: DocId, bits: &mut Bits) {
     match positions {
-        None => docs.iter().zip(flags).for_each(|(doc, flag)| set(*doc, flag)),
+        None => bits.set_flagged(docs, start, flags),
         Some(positions) => {
-            positions.iter().zip(flags).for_each(|(position, flag)| set(docs[*position as usize], flag));
+            let owners: Vec<DocId> = positions.iter().map(|position| docs[*position as usize]).collect();
+            bits.set_flagged(&owners, start, flags);
         }
     }
 }

@@ -89,6 +89,13 @@ impl BoostMode {
         };
         combined as f32
     }
+
+    /// Combines each score with its factor.
+    pub fn combine_all(self, scores: &mut [f32], factors: &[f64], factor_max: f32) {
+        for (score, factor) in scores.iter_mut().zip(factors) {
+            *score = self.combine(*score, *factor, factor_max);
+        }
+    }
 }
 
 /// Java's `Math.min`, which returns NaN if either number is NaN.

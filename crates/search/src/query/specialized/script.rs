@@ -97,11 +97,7 @@ struct ScriptDocs<'a> {
 impl ValueTest for ScriptDocs<'_> {
     fn matches(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         self.script.flags(docs, &mut self.flags)?;
-        // Without a branch, as answers come in no order.
-        for (doc, flag) in docs.iter().zip(&self.flags) {
-            let place = doc - start;
-            bits.0[place as usize / 64] |= u64::from(*flag) << (place % 64);
-        }
+        bits.set_flagged(docs, start, &self.flags);
         Ok(())
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Factors<'a> {
     values: Vec<f64>,
     /// For each document, the factor so far and the sum of weights, which is NaN before the first function.
     factors: Vec<(f64, f64)>,
+    /// Whether `values` are the factors, because there is only one function, which applies to all documents.
+    is_plain: bool,
 }
 
 impl<'a> Factors<'a> {
@@ -55,11 +57,16 @@ impl<'a> Factors<'a> {
             scores: Vec::new(),
             values: Vec::new(),
             factors: Vec::new(),
+            is_plain: matches!(node.functions.as_slice(), [only] if only.filter.is_none())
+                && !matches!(node.score_mode, ScoreMode::Min | ScoreMode::Avg),
         })
     }
 
     /// Computes the factor of each document of one window, for [`Factors::of`].
     pub fn compute(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        if self.is_plain {
+            return self.compute_plain(docs, scores);
+        }
         self.factors.clear();
         self.factors.resize(docs.len(), (1.0, f64::NAN));
         let mode = self.node.score_mode;
@@ -113,10 +120,31 @@ impl<'a> Factors<'a> {
         Ok(())
     }
 
+    /// Computes the factors of the only function.
+    fn compute_plain(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        self.values.clear();
+        self.values.resize(docs.len(), 1.0);
+        for function in &mut self.functions {
+            check_request()?;
+            if let Some(reader) = &mut function.reader {
+                reader.read(docs, scores, &mut self.values)?;
+            }
+            if let Some(weight) = function.weight {
+                self.values.iter_mut().for_each(|value| *value *= f64::from(weight));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the factor of the document at this index of the batch.
     #[inline]
     pub fn of(&self, at: usize) -> f64 {
-        self.factors[at].0
+        if self.is_plain { self.values[at] } else { self.factors[at].0 }
+    }
+
+    /// Returns the factors of the batch, if they are a list.
+    fn plain(&self) -> Option<&[f64]> {
+        self.is_plain.then_some(self.values.as_slice())
     }
 }
 
@@ -182,9 +210,18 @@ impl<'a> FunctionScorer<'a> {
         self.factors.compute(docs, &self.scores)?;
         let (mode, max_boost) = (self.node.boost_mode, self.node.max_boost);
         let mut is_valid = true;
-        for (at, score) in self.scores.iter_mut().enumerate() {
-            *score = mode.combine(*score, self.factors.of(at), max_boost);
-            is_valid &= *score >= 0.0;
+        match self.factors.plain() {
+            Some(factors) => {
+                // One test of the mode for all documents.
+                mode.combine_all(&mut self.scores, factors, max_boost);
+                self.scores.iter().for_each(|score| is_valid &= *score >= 0.0);
+            }
+            None => {
+                for (at, score) in self.scores.iter_mut().enumerate() {
+                    *score = mode.combine(*score, self.factors.of(at), max_boost);
+                    is_valid &= *score >= 0.0;
+                }
+            }
         }
         if !is_valid && let Some(at) = self.scores.iter().position(|score| score.is_nan() || *score < 0.0) {
             return Err(RequestError::bad_request(
