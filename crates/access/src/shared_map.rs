@@ -1,4 +1,4 @@
-//! A sorted map of which copies share their entries: "the same entries as before, but for these few".
+//! A sorted map whose copies share their entries: "how does a store change without being copied?"
 //!
 //! A copy of the map takes one pointer per chunk, and a change of a copy copies one chunk of pointers. So a
 //! change takes memory in proportion to what it changes, and readers keep the map that they began with.

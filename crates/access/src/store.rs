@@ -41,7 +41,7 @@ pub struct Store {
     pub privileges: SharedMap<Value>,
 }
 
-/// Returns the key of a privilege, by which the privileges of an application are next to each other. It is a
+/// Returns the key of a privilege. It sorts the privileges of an application next to each other, and is a
 /// JSON text, because the names of applications and privileges may contain any character.
 pub fn privilege_key(application: &str, name: &str) -> String {
     json!([application, name]).to_string()

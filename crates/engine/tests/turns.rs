@@ -14,7 +14,7 @@ use limber_store::CrashDisk;
 use limber_work::Work;
 use serde_json::json;
 
-/// A clock by which everything takes long.
+/// A clock that jumps ahead at each reading, so that everything seems to take long.
 #[derive(Default)]
 struct SlowClock(AtomicU64);
 

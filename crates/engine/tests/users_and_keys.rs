@@ -343,7 +343,7 @@ fn damage_refuses_the_start_and_names_the_file() {
         check(&name);
         std::fs::remove_file(file).expect("removed");
         match number {
-            // Nothing tells that there was a last change.
+            // No other file says that this last change was made.
             2 => drop(open(temporary.path())),
             3 => check("the file with the users and keys is not there"),
             _ => check(&name),

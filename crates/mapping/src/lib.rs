@@ -46,9 +46,10 @@ pub use field::{
     keyed_path,
 };
 pub use json::copied::{claim_object, claim_tree, member_bytes};
+pub use json::java::java_text;
 pub use json::object_parser::ObjectParser;
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
-pub use json::unique_keys::{duplicate_key, parse_leading, parse_unique};
+pub use json::unique_keys::{SeenMembers, duplicate, duplicate_key, parse_leading, parse_unique};
 pub use mapping::tree::ObjectNode;
 pub use mapping::{Mapping, TSID, shown_mapping};
 pub use settings::{IndexMode, Keep, Limits, MappingSettings, SourceMode};

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::RequestError;
 
 /// Formats a JSON value as Java prints the same map or list (`{a=1, b=[x]}`).
-pub(crate) fn java_text(value: &Value) -> String {
+pub fn java_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(list) => format!("[{}]", list.iter().map(java_text).collect::<Vec<_>>().join(", ")),

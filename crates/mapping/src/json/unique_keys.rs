@@ -55,6 +55,38 @@ pub fn duplicate_key(bytes: &[u8], error: &serde_json::Error) -> Option<RequestE
     Some(RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause))
 }
 
+/// Returns the parser's error about a key that is there twice; [`duplicate_key`] recognises it.
+pub fn duplicate<E: Error>(key: &str) -> E {
+    E::custom(format_args!("{DUPLICATE}{key}'"))
+}
+
+/// Which of an object's known members have been read, for objects that do not become trees.
+pub struct SeenMembers<'n> {
+    names: &'n [&'n str],
+    seen: u32,
+}
+
+impl<'n> SeenMembers<'n> {
+    /// Begins to read an object, of which at most 32 members are known.
+    pub fn of(names: &'n [&'n str]) -> SeenMembers<'n> {
+        SeenMembers { names, seen: 0 }
+    }
+
+    /// Notes a member.
+    ///
+    /// # Errors
+    /// It is known, and has been read before.
+    pub fn note<E: Error>(&mut self, name: &str) -> Result<(), E> {
+        let Some(place) = self.names.iter().position(|known| *known == name) else { return Ok(()) };
+        let bit = 1 << place;
+        if self.seen & bit != 0 {
+            return Err(duplicate(name));
+        }
+        self.seen |= bit;
+        Ok(())
+    }
+}
+
 /// Builds the tree of one value.
 struct Tree;
 
@@ -115,7 +147,7 @@ impl<'de> Visitor<'de> for Tree {
             match object.entry(key) {
                 Entry::Vacant(place) => place.insert(members.next_value_seed(Tree)?),
                 Entry::Occupied(present) => {
-                    return Err(A::Error::custom(format_args!("{DUPLICATE}{}'", present.key())));
+                    return Err(duplicate(present.key()));
                 }
             };
         }

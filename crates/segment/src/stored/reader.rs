@@ -237,7 +237,8 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Returns the document's id, routing and source. `core` identifies the segment to `reader`
+    /// Returns the document's id, routing and source. Call [`Stored::missing_bytes`] first: it takes the
+    /// block from those that other readers left. `core` identifies the segment to `reader`
     /// ([`limber_store::term_index::next_segment_core_id`]).
     pub fn document<'r>(
         &self,
@@ -246,7 +247,7 @@ impl<'a> Stored<'a> {
         reader: &'r mut StoredReader,
     ) -> Result<StoredDocument<'r>> {
         let block = self.block_of(doc)?;
-        if !reader.recall((core, block)) {
+        if reader.body_of != Some((core, block)) {
             let raw = self.raw_block(block)?;
             reader.load_head((core, block), &raw)?;
             reader.load_body((core, block), &raw)?;

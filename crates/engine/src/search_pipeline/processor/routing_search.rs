@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, java_text};
 use limber_script::Scripts;
 use limber_search::SearchRequest;
 use limber_search::query::{Asked, AskedVisitor, Occur};
@@ -118,7 +118,7 @@ impl AskedVisitor for Found<'_> {
             (Rule::Acl { .. }, Asked::Values(groups)) => {
                 let checked = |group: &Value| {
                     work::check()?;
-                    of_group(&text(group))
+                    of_group(&java_text(group))
                 };
                 self.add(groups.iter().map(checked).collect());
             }
@@ -140,7 +140,7 @@ impl AskedVisitor for Found<'_> {
 /// Returns the beginnings of paths that a query asks for, without empty ones.
 fn paths(asked: Asked<'_>) -> Vec<String> {
     let mut paths = match asked {
-        Asked::Values(values) => values.iter().map(text).collect(),
+        Asked::Values(values) => values.iter().map(java_text).collect(),
         Asked::Prefix(prefix) => vec![prefix.to_owned()],
         Asked::Pattern(pattern) => vec![pattern.split(['*', '?']).next().unwrap_or_default().to_owned()],
         Asked::Between(..) => Vec::new(),
@@ -152,16 +152,8 @@ fn paths(asked: Asked<'_>) -> Vec<String> {
 fn times(buckets: &TimeBuckets, from: Option<&Value>, to: Option<&Value>) -> Result<Vec<String>> {
     let (from, to) = (from.filter(|end| !end.is_null()), to.filter(|end| !end.is_null()));
     match (from, to) {
-        (Some(from), Some(to)) => buckets.within(&text(from), &text(to), BUCKETS_MAX),
-        (Some(end), None) | (None, Some(end)) => Ok(vec![buckets.of_text(&text(end))?]),
+        (Some(from), Some(to)) => buckets.within(&java_text(from), &java_text(to), BUCKETS_MAX),
+        (Some(end), None) | (None, Some(end)) => Ok(vec![buckets.of_text(&java_text(end))?]),
         (None, None) => Ok(Vec::new()),
-    }
-}
-
-/// Returns a value as Java's `toString` shows it.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }

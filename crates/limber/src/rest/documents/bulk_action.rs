@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use limber_engine::{OperationKind, Result};
-use limber_mapping::RequestError;
 use limber_mapping::document::{Trailing, after_value};
+use limber_mapping::{RequestError, SeenMembers, duplicate};
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -140,7 +140,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Action<'a> {
                 let metadata = map.next_value()?;
                 if let Some(BorrowedStr(next)) = map.next_key()? {
                     if next == name {
-                        return Err(serde::de::Error::custom(format!("Duplicate field '{name}'")));
+                        return Err(duplicate(&name));
                     }
                     return Err(error(
                         "Malformed action/metadata line [{line}], expected END_OBJECT but found [FIELD_NAME]"
@@ -169,14 +169,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                 mut map: M,
             ) -> std::result::Result<Metadata<'de>, M::Error> {
                 let mut metadata = Metadata::default();
-                let mut seen = 0u32;
+                let mut seen = SeenMembers::of(&MEMBERS);
                 while let Some(BorrowedStr(name)) = map.next_key()? {
-                    if let Some(place) = MEMBERS.iter().position(|member| *member == name) {
-                        if seen & (1 << place) != 0 {
-                            return Err(serde::de::Error::custom(format!("Duplicate field '{name}'")));
-                        }
-                        seen |= 1 << place;
-                    }
+                    seen.note(&name)?;
                     match &*name {
                         "_index" => metadata.index = text(&mut map, &name)?,
                         "_id" => metadata.id = text(&mut map, &name)?,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use limber_engine::{Result, UPDATE_MEMBERS};
-use limber_mapping::{ObjectParser, RequestError, token_of_text};
+use limber_mapping::{ObjectParser, RequestError, SeenMembers, token_of_text};
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -89,14 +89,9 @@ impl<'de> Deserialize<'de> for Members {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Members, M::Error> {
                 let mut members = Members::default();
-                let mut seen = 0u32;
+                let mut seen = SeenMembers::of(&UPDATE_MEMBERS);
                 while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-                    if let Some(place) = UPDATE_MEMBERS.iter().position(|member| *member == name) {
-                        if seen & (1 << place) != 0 {
-                            return Err(serde::de::Error::custom(format!("Duplicate field '{name}'")));
-                        }
-                        seen |= 1 << place;
-                    }
+                    seen.note(&name)?;
                     let value: &'de RawValue = map.next_value()?;
                     if members.refusal.is_none() {
                         members.refusal = members.note(&name, value.get()).err();

@@ -92,7 +92,7 @@ impl BucketOrder {
         let mut keys = Vec::new();
         let mut seen = HashSet::new();
         for part in parts {
-            // Of several members, Elasticsearch uses the last one.
+            // Elasticsearch uses the last member if there are several.
             let last = part.as_object().and_then(|object| object.iter().next_back());
             let Some((by, direction)) = last else {
                 let reason = "Must specify at least one field for [order]";
