@@ -59,7 +59,7 @@ fn config(path: &Path) -> NodeConfig {
     // The fill level of the machine's own disk must not affect a test.
     settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
     NodeConfig {
-        data_path: path.to_owned(),
+        data_paths: vec![path.to_owned()],
         memory_limit_bytes: 64 << 20,
         cluster_name: "fuzz".into(),
         node_name: "fuzz".into(),

@@ -20,7 +20,7 @@ fn main() {
         settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
         settings.insert("indices.segment_memory.off_heap.enable".into(), off_heap.to_string().into());
         let config = NodeConfig {
-            data_path: folder.clone(),
+            data_paths: vec![folder.clone()],
             memory_limit_bytes: 1 << 30,
             cluster_name: "example".into(),
             node_name: "node".into(),

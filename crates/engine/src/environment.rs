@@ -1,5 +1,6 @@
 //! The outside world: clock, randomness and disk. They can be replaced so that tests are repeatable.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -7,7 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_store::sync::Mutex;
-use limber_store::{Directory, Disk, DiskSpace, random};
+use limber_store::{Directory, Disk, DiskPart, DiskSpace, random};
 
 /// Two clocks. Times that are displayed or survive a restart come from the wall clock. Intervals, deadlines
 /// and ages within this process come from the monotonic clock, so that setting the wall clock neither stops
@@ -46,25 +47,38 @@ impl Environment {
         Environment { clock: Arc::new(SystemClock::default()), randomness: Arc::new(SystemRandomness), disk }
     }
 
-    /// Returns 16 random bytes as 22 characters of URL-safe base64, not starting with `-` or `_`
-    /// (Elasticsearch's `UUIDs.randomBase64UUID`).
+    /// Returns a [`random_uuid`].
     pub(crate) fn uuid(&self) -> String {
-        let mut bytes = [0u8; 16];
-        loop {
-            self.randomness.fill(&mut bytes);
-            let text = URL_SAFE_NO_PAD.encode(bytes);
-            if !text.starts_with(['-', '_']) {
-                return text;
-            }
-        }
+        random_uuid(&*self.randomness)
     }
 
     pub(crate) fn folder(&self, path: &str) -> limber_store::Result<Arc<dyn Directory>> {
         self.disk.folder(path)
     }
 
-    pub(crate) fn space(&self) -> Option<DiskSpace> {
-        self.disk.space().ok()
+    /// Returns the space where a folder of the disk lies.
+    pub(crate) fn space_at(&self, path: &Path) -> Option<DiskSpace> {
+        let parts = self.disk.parts();
+        part_of(&parts, path).and_then(|part| part.space)
+    }
+}
+
+/// Returns the part of a disk that has a path. What is in none of the further folders is in the first one.
+pub(crate) fn part_of<'p>(parts: &'p [DiskPart], path: &Path) -> Option<&'p DiskPart> {
+    let (first, others) = parts.split_first()?;
+    Some(others.iter().find(|part| path.starts_with(&part.root)).unwrap_or(first))
+}
+
+/// Returns 16 random bytes as 22 characters of URL-safe base64, not starting with `-` or `_` (Elasticsearch's
+/// `UUIDs.randomBase64UUID`).
+pub(crate) fn random_uuid(randomness: &dyn Randomness) -> String {
+    let mut bytes = [0u8; 16];
+    loop {
+        randomness.fill(&mut bytes);
+        let text = URL_SAFE_NO_PAD.encode(bytes);
+        if !text.starts_with(['-', '_']) {
+            return text;
+        }
     }
 }
 

@@ -30,6 +30,7 @@ mod snapshot;
 mod tasks;
 mod transform;
 pub mod translog;
+mod volumes;
 
 pub use api::*;
 pub use contexts::OpenedPointInTime;
@@ -49,3 +50,4 @@ pub use search_pipeline::search_pipeline_processors;
 pub use shard::SegmentMemory;
 pub use tasks::progress::Progress;
 pub use tasks::{Task, TaskGuard, Tasks};
+pub use volumes::{Opener, Volumes};

@@ -39,7 +39,7 @@ impl Attacked {
     fn start() -> Attacked {
         let folder = tempfile::tempdir().expect("a folder");
         let overrides = Overrides {
-            data: Some(folder.path().to_owned()),
+            data: vec![folder.path().to_owned()],
             http: Some("127.0.0.1:0".into()),
             memory_limit: Some("256mb".into()),
             settings: [

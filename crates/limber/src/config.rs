@@ -24,7 +24,8 @@ use crate::security::SecuritySettings;
 /// Everything `limber serve` needs to know.
 #[derive(Debug, Clone)]
 pub struct Config {
-    pub data_path: PathBuf,
+    /// `path.data`: the data folders, the main one first. There is at least one.
+    pub data_paths: Vec<PathBuf>,
     /// `host:port`; port 0 means any free port.
     pub http_address: String,
     /// `network.insecure`: listen on a non-loopback address although clients need no credentials.
@@ -64,7 +65,8 @@ pub struct Config {
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     pub config_file: Option<PathBuf>,
-    pub data: Option<PathBuf>,
+    /// `--data`, once for each folder.
+    pub data: Vec<PathBuf>,
     pub http: Option<String>,
     /// `--insecure-network`.
     pub insecure_network: bool,
@@ -139,7 +141,8 @@ impl Config {
         usable_bytes: u64,
         faults: &mut Faults,
     ) -> Option<Config> {
-        let data_path = take(settings, "path.data");
+        let configured_paths = take_list(settings, "path.data");
+        let data_paths = data_paths(&overrides.data, configured_paths, faults);
         let host = take_host(settings);
         let port = take(settings, "http.port").unwrap_or_else(|| "9200".into());
         let configured_limit = take(settings, "memory.limit");
@@ -176,11 +179,7 @@ impl Config {
             return None;
         }
         Some(Config {
-            data_path: overrides
-                .data
-                .clone()
-                .or(data_path.map(PathBuf::from))
-                .unwrap_or_else(|| "data".into()),
+            data_paths,
             http_address: http_address(overrides.http.as_deref(), &host, &port),
             insecure_network,
             log_format,
@@ -206,6 +205,11 @@ impl Config {
 }
 
 impl Config {
+    /// Returns the data folder with the state of the node.
+    pub fn main_data_path(&self) -> &Path {
+        self.data_paths.first().map_or(Path::new("data"), PathBuf::as_path)
+    }
+
     /// Checks that the server may listen on its address. Without users and TLS, anybody who reaches the
     /// address may read, change and delete everything. So it must be a loopback address, unless a setting
     /// states explicitly that the network is safe.
@@ -248,6 +252,35 @@ impl Config {
 /// Moves a setting out of `settings`, as text.
 fn take(settings: &mut Map<String, Value>, key: &str) -> Option<String> {
     settings.shift_remove(key).map(|value| text(&value))
+}
+
+/// Moves a setting out of `settings` that is a list, or a text with commas.
+fn take_list(settings: &mut Map<String, Value>, key: &str) -> Option<Vec<String>> {
+    settings.shift_remove(key).map(|value| match value {
+        Value::Array(items) => items.iter().map(text).collect(),
+        other => text(&other).split(',').map(|item| item.trim().to_owned()).collect(),
+    })
+}
+
+/// Returns the data folders: those of the command line, or else of the configuration, or else `data`.
+fn data_paths(given: &[PathBuf], configured: Option<Vec<String>>, faults: &mut Faults) -> Vec<PathBuf> {
+    let paths: Vec<PathBuf> = match (given, configured) {
+        ([], None) => vec!["data".into()],
+        ([], Some(paths)) => paths.into_iter().map(PathBuf::from).collect(),
+        (given, _) => given.to_vec(),
+    };
+    for (number, path) in paths.iter().enumerate() {
+        let shown = path.display();
+        if path.as_os_str().is_empty() {
+            faults.0.push("[path.data] has a path that is empty".into());
+        } else if paths[..number].contains(path) {
+            faults.0.push(format!("[path.data] has the path [{shown}] twice"));
+        }
+    }
+    if paths.is_empty() {
+        faults.0.push("[path.data] has no path".into());
+    }
+    paths
 }
 
 /// Takes `http.host`, or else `network.host`.
@@ -431,6 +464,11 @@ fn text(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// Returns the paths with commas between them, for people.
+pub fn shown_paths(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn check_version(version: &str) -> Result<()> {

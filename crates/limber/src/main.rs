@@ -34,7 +34,7 @@ use limber_race::{
 };
 use limber_race::{AdviseCommand, ExportCommand, SchemesCommand, TuneCommand};
 
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, shown_paths};
 use crate::race_server::ChildServer;
 use crate::serve::Server;
 
@@ -96,9 +96,10 @@ enum Command {
 
 LIMBER_LOG says what is logged on standard error: error, warn, info (the default), debug, trace, or module=level.")]
 struct ServeCommand {
-    /// Data folder, created when absent [default: path.data of the configuration, else ./data]
+    /// Data folder, created when absent; given several times, shards are spread over the folders, and the
+    /// first one has everything else [default: path.data of the configuration, else ./data]
     #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    data: Vec<PathBuf>,
     /// Address to listen on, or a port alone; port 0 takes a free one and prints it [default: 127.0.0.1:9200]
     #[arg(long, value_name = "[HOST:]PORT")]
     http: Option<String>,
@@ -221,7 +222,7 @@ impl ServeCommand {
         }
         tracing::info!(
             address = %server.address,
-            data = %config.data_path.display(),
+            data = %shown_paths(&config.data_paths),
             memory_limit_mib = config.memory_limit_bytes >> 20,
             "ready"
         );

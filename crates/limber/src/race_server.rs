@@ -15,16 +15,20 @@ pub struct ChildServer;
 /// space on the machine's disk does not affect the result.
 const DISK_THRESHOLD: &str = "cluster.routing.allocation.disk.threshold_enabled";
 
-/// Ends the process when dropped, and then removes its data folder.
+/// The setting with the folders on whose volumes the server keeps its data. The server gets a temporary folder
+/// inside each of them.
+const DATA_PATHS: &str = "path.data";
+
+/// Ends the process when dropped, and then removes its data folders.
 struct Guard {
     child: Child,
-    data: Option<tempfile::TempDir>,
+    data: Option<Vec<tempfile::TempDir>>,
 }
 
 impl ServerGuard for Guard {
     fn keep(mut self: Box<Self>) {
-        if let Some(data) = self.data.take() {
-            let _kept = data.keep();
+        for folder in self.data.take().into_iter().flatten() {
+            let _kept = folder.keep();
         }
     }
 }
@@ -38,25 +42,44 @@ impl Drop for Guard {
     }
 }
 
+/// Makes the data folders, the main one first: one in each folder of [`DATA_PATHS`], or one in the system's
+/// folder for temporary files.
+fn data_folders(spec: &EngineSpec) -> Result<Vec<tempfile::TempDir>, Error> {
+    let failed =
+        |error: std::io::Error| Error::ServerStart(format!("cannot make a temporary data folder: {error}"));
+    let builder = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("limber-race-");
+        builder
+    };
+    match spec.settings.iter().find(|(name, _)| name == DATA_PATHS) {
+        None => Ok(vec![builder().tempdir().map_err(failed)?]),
+        // A value of a knob cannot contain a comma, so a semicolon separates paths as well.
+        Some((_, paths)) => {
+            let paths = paths.split([',', ';']).map(str::trim);
+            paths.map(|path| builder().tempdir_in(path).map_err(failed)).collect()
+        }
+    }
+}
+
 impl ServerProvider for ChildServer {
     fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, Error> {
-        let data = tempfile::Builder::new()
-            .prefix("limber-race-")
-            .tempdir()
-            .map_err(|error| Error::ServerStart(format!("cannot make a temporary data folder: {error}")))?;
+        let data = data_folders(spec)?;
         let program = std::env::current_exe()
             .map_err(|error| Error::ServerStart(format!("cannot find this program: {error}")))?;
+        // There is at least one.
+        let main = data.first().map(|folder| folder.path().to_owned()).unwrap_or_default();
         let mut command = Command::new(program);
         command
-            .args(["serve", "--http", "127.0.0.1:0", "--data"])
-            .arg(data.path())
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .args(data.iter().flat_map(|folder| ["--data".as_ref(), folder.path().as_os_str()]))
             .env("LIMBER_LOG", std::env::var("LIMBER_LOG").unwrap_or_else(|_| "warn".into()))
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         if !spec.settings.iter().any(|(name, _)| name == DISK_THRESHOLD) {
             command.arg("-E").arg(format!("{DISK_THRESHOLD}=false"));
         }
-        for (name, value) in &spec.settings {
+        for (name, value) in spec.settings.iter().filter(|(name, _)| name != DATA_PATHS) {
             command.arg("-E").arg(format!("{name}={value}"));
         }
         if let Some(limit) = &spec.memory_limit {
@@ -65,7 +88,7 @@ impl ServerProvider for ChildServer {
         if spec.is_kept {
             // An interrupt at the terminal must end the race, not the server. The server must not write to
             // the terminal later either.
-            let log = std::fs::File::create(data.path().join("server.log"))
+            let log = std::fs::File::create(main.join("server.log"))
                 .map_err(|error| Error::ServerStart(format!("cannot write into the data folder: {error}")))?;
             command.process_group(0).stderr(log);
         }
@@ -73,7 +96,7 @@ impl ServerProvider for ChildServer {
             .spawn()
             .map_err(|error| Error::ServerStart(format!("cannot start the built-in server: {error}")))?;
         let stdout = child.stdout.take();
-        let folder = data.path().to_owned();
+        let folder = main;
         let mut guard = Guard { child, data: Some(data) };
         let mut line = String::new();
         if let Some(stdout) = stdout {

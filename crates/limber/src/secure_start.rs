@@ -18,7 +18,7 @@ use crate::security::{fingerprint, secure};
 pub fn prepare(config: &mut Config) -> Result<Option<PathBuf>> {
     config.security.enabled = true;
     if config.security.tls.is_none() {
-        let made = secure(&config.data_path, config.host(), &config.node_name)?;
+        let made = secure(config.main_data_path(), config.host(), &config.node_name)?;
         config.security.tls = Some(made.tls);
         return Ok(made.is_new.then_some(made.authority));
     }

@@ -15,6 +15,17 @@ pub struct DiskSpace {
     pub available_bytes: u64,
 }
 
+/// One of the folders that a disk consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiskPart {
+    /// The path of the folder.
+    pub root: PathBuf,
+    /// The space on its file system; `None` if that is unknown.
+    pub space: Option<DiskSpace>,
+    /// Why the folder is not there, if it is not.
+    pub missing: Option<String>,
+}
+
 /// A tree of folders, addressed by `/`-separated paths relative to its root.
 pub trait Disk: Send + Sync {
     /// Opens a folder; creates it and its parents if they do not exist.
@@ -25,6 +36,15 @@ pub trait Disk: Send + Sync {
     fn remove_folder(&self, path: &str) -> Result<()>;
     /// Returns the space on the file system that holds the root; see [`space_of`].
     fn space(&self) -> Result<DiskSpace>;
+    /// Returns the folders that the disk consists of, the one at the root first.
+    fn parts(&self) -> Vec<DiskPart> {
+        vec![DiskPart { root: self.root().to_owned(), space: self.space().ok(), missing: None }]
+    }
+    /// Returns the device of the root, so that the space of a device is counted once. `None` if that is
+    /// unknown.
+    fn device(&self) -> Option<u64> {
+        None
+    }
     /// Returns the path of the root, for messages only.
     fn root(&self) -> &Path;
 }
@@ -114,6 +134,11 @@ impl Disk for FsDisk {
 
     fn space(&self) -> Result<DiskSpace> {
         space_of(&self.root)
+    }
+
+    fn device(&self) -> Option<u64> {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(&self.root).ok().map(|metadata| metadata.dev())
     }
 
     fn root(&self) -> &Path {

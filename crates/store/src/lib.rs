@@ -24,7 +24,7 @@ pub mod term_index;
 
 pub use crash::{CrashDirectory, CrashDisk, Fault, FaultRule};
 pub use directory::{Directory, FileBytes, FileWriter, InPlaceFile};
-pub use disk::{Disk, DiskSpace, FsDisk, space_of};
+pub use disk::{Disk, DiskPart, DiskSpace, FsDisk, space_of};
 pub use error::{Error, Result};
 pub use fs_directory::FsDirectory;
 pub use ledger::{Charge, Ledger, Parent, Pool, Process};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_store::{Directory, Disk, FsDisk};
+use limber_store::{Directory, Disk};
 
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
@@ -13,6 +13,7 @@ use crate::node::{
     shard_folder,
 };
 use crate::shard::store_error;
+use crate::volumes::Volumes;
 
 pub(crate) enum Found {
     /// A shard. `place` says for people which shard of which index it is and where it lies.
@@ -32,14 +33,15 @@ pub(crate) enum Found {
     Broken(String),
 }
 
-/// Calls `visit` for everything in a data folder that no server uses. The folder is locked meanwhile.
+/// Calls `visit` for everything in a data folder that no server uses, and in the further data folders that it
+/// knows. The folders are locked meanwhile.
 ///
 /// Errors: the folder cannot be read, or a running server has locked it.
 pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Result<()> {
     if !path.is_dir() {
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
     }
-    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| store_error(&error))?);
+    let disk: Arc<dyn Disk> = Arc::new(Volumes::open_known(path).map_err(|error| store_error(&error))?);
     let folders = disk.folders("indices").map_err(|e| store_error(&e))?;
     let state = match read_state(&*disk) {
         Ok(None) if !folders.is_empty() => {

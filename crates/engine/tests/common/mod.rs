@@ -20,7 +20,7 @@ pub fn config(path: &Path) -> NodeConfig {
     // The tests must not depend on how full the machine's disk is.
     settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
     NodeConfig {
-        data_path: path.to_owned(),
+        data_paths: vec![path.to_owned()],
         memory_limit_bytes: 256 << 20,
         cluster_name: "test".into(),
         node_name: "node".into(),

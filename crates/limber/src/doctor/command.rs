@@ -18,9 +18,10 @@ use crate::config::{Config, Overrides};
 
 Exit codes: 0 nothing is wrong, 1 something is (warnings do not count), 2 the server would not start.")]
 pub struct DoctorCommand {
-    /// Data folder [default: path.data of the configuration, else ./data]
+    /// Data folder; given several times if there are several [default: path.data of the configuration, else
+    /// ./data]
     #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    data: Vec<PathBuf>,
     /// Configuration file [default: ./limber.yml if present]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,

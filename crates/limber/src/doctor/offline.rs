@@ -67,7 +67,7 @@ pub fn checked(config: &Config) -> Result<()> {
 
 /// Returns all findings.
 pub fn look(config: &Config) -> Vec<Finding> {
-    let mut findings = data_folder(&config.data_path);
+    let mut findings: Vec<Finding> = config.data_paths.iter().flat_map(|path| data_folder(path)).collect();
     findings.extend(memory(config.memory_limit_bytes, machine::usable_memory_bytes()));
     findings.extend(keys(config));
     let number = |path: &str| std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());

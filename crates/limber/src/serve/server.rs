@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::accept;
 use super::tls::Tls;
-use crate::config::Config;
+use crate::config::{Config, shown_paths};
 use crate::http::back_pressure::Mode;
 use crate::http::config::HttpConfig;
 use crate::http::connections::Connections;
@@ -32,7 +32,7 @@ const MEASURE_FILLING_EVERY: Duration = Duration::from_millis(10);
 
 /// Creates the guard that authorizes requests. `None` if security is off, so that every request is let in.
 fn guard(settings: &SecuritySettings, config: &Config, cores: usize) -> Result<Option<Guard>> {
-    settings.enabled.then(|| Guard::new(settings, &config.data_path, cores)).transpose()
+    settings.enabled.then(|| Guard::new(settings, config.main_data_path(), cores)).transpose()
 }
 
 /// Raises the limit of file descriptors, and returns how many connections it and the memory allow.
@@ -52,7 +52,7 @@ fn connections(config: &Config) -> Result<Connections> {
 /// Opens the data folder and recovers its node.
 fn open_node(config: &Config, cores: usize) -> Result<Arc<Node>> {
     Node::open(NodeConfig {
-        data_path: config.data_path.clone(),
+        data_paths: config.data_paths.clone(),
         memory_limit_bytes: config.memory_limit_bytes,
         cluster_name: config.cluster_name.clone(),
         node_name: config.node_name.clone(),
@@ -66,7 +66,7 @@ fn open_node(config: &Config, cores: usize) -> Result<Arc<Node>> {
     .map_err(|error| match error.class.is_refusal() {
         true => anyhow::Error::msg(error.reason),
         false => anyhow::Error::msg(error.reason)
-            .context(format!("cannot open the data folder {}", config.data_path.display())),
+            .context(format!("cannot open the data folder {}", shown_paths(&config.data_paths))),
     })
 }
 

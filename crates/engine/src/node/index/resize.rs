@@ -364,7 +364,7 @@ mod tests {
 
     fn node(folder: &std::path::Path) -> Arc<Node> {
         let config = NodeConfig {
-            data_path: folder.to_owned(),
+            data_paths: vec![folder.to_owned()],
             memory_limit_bytes: 256 << 20,
             cluster_name: "test".into(),
             node_name: "node".into(),

@@ -9,9 +9,12 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use limber_store::DiskPart;
 use serde_json::{Map, Value};
 
 use crate::api::IndicesOptions;
+use crate::catalog::IndexMetadata;
+use crate::environment::part_of;
 use crate::node::Node;
 use crate::settings::Durability;
 use crate::shard::{Shard, is_filling, largest_buffer};
@@ -300,36 +303,56 @@ impl Node {
         self.is_flooded.load(Ordering::Acquire)
     }
 
-    /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached, and removes
-    /// it when it is over, like Elasticsearch's `DiskThresholdMonitor`.
+    /// Sets `index.blocks.read_only_allow_delete` on the indices with shards in a data folder that has reached
+    /// the flood stage, and removes it when that is over, like Elasticsearch's `DiskThresholdMonitor`.
     pub fn watch_disk(&self) {
         let settings = self.settings.load();
         if !settings.boolean("cluster.routing.allocation.disk.threshold_enabled") {
             self.is_flooded.store(false, Ordering::Release);
             return;
         }
-        let (Some(space), Ok(stage)) = (self.environment.space(), settings.flood_stage()) else { return };
-        let is_exceeded = stage.is_exceeded(space.total_bytes, space.available_bytes);
-        let was_noted = self.is_flooded.swap(is_exceeded, Ordering::AcqRel);
-        if is_exceeded && !was_noted {
-            tracing::warn!(
-                available_bytes = space.available_bytes,
-                "flood stage disk watermark exceeded, all indices will be marked read-only"
-            );
+        let parts = self.environment.disk.parts();
+        let Ok(stage) = settings.flood_stage() else { return };
+        if parts.iter().all(|part| part.space.is_none()) {
+            return;
         }
-        let wanted: Vec<String> = self
+        let is_flooded = |part: &DiskPart| {
+            part.space.is_some_and(|space| stage.is_exceeded(space.total_bytes, space.available_bytes))
+        };
+        let flooded: Vec<&DiskPart> = parts.iter().filter(|part| is_flooded(part)).collect();
+        let was_noted = self.is_flooded.swap(!flooded.is_empty(), Ordering::AcqRel);
+        if !was_noted {
+            for part in &flooded {
+                tracing::warn!(
+                    path = %part.root.display(),
+                    available_bytes = part.space.unwrap_or_default().available_bytes,
+                    "flood stage disk watermark exceeded, all indices with shards here will be marked read-only"
+                );
+            }
+        }
+        let live = self.live.load_full();
+        let is_on_flooded = |index: &IndexMetadata| match live.get(&index.uuid) {
+            _ if flooded.is_empty() => false,
+            Some(live) if parts.len() > 1 => live.shards.iter().any(|shard| {
+                let part = part_of(&parts, shard.directory.path());
+                part.is_some_and(|part| is_flooded(part))
+            }),
+            // All data lies in the same folder, or it is unknown where it lies.
+            Some(_) | None => true,
+        };
+        let wanted: Vec<(String, bool)> = self
             .catalog
             .load()
             .indices
             .values()
-            .filter(|index| {
-                index.typed.blocks.read_only_allow_delete != is_exceeded && index.damage.is_none()
-            })
-            .map(|index| index.name.to_string())
+            .filter(|index| index.damage.is_none())
+            .map(|index| (index, is_on_flooded(index)))
+            .filter(|(index, blocked)| index.typed.blocks.read_only_allow_delete != *blocked)
+            .map(|(index, blocked)| (index.name.to_string(), blocked))
             .collect();
-        for name in wanted {
+        for (name, blocked) in wanted {
             let mut flat = Map::new();
-            let value = if is_exceeded { Value::from("true") } else { Value::Null };
+            let value = if blocked { Value::from("true") } else { Value::Null };
             flat.insert("index.blocks.read_only_allow_delete".into(), value);
             let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
             // On a completely full disk the block itself cannot be stored, but writes fail there anyway.

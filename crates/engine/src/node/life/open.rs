@@ -13,7 +13,7 @@ use limber_script::Scripts;
 use limber_search::Workers;
 use limber_store::sync::{Condvar, Mutex};
 use limber_store::term_index::TermIndexCache;
-use limber_store::{Disk, FsDisk, Ledger};
+use limber_store::{Disk, Ledger};
 use serde_json::{Map, Value};
 
 use super::background::Background;
@@ -44,12 +44,13 @@ use crate::settings::ClusterSettings;
 use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
 use crate::snapshot::running::Snapshots;
 use crate::tasks::Tasks;
+use crate::volumes::Volumes;
 
 /// The configuration of a node.
 #[derive(Debug, Clone)]
 pub struct NodeConfig {
-    /// The data folder (`path.data`).
-    pub data_path: PathBuf,
+    /// The data folders (`path.data`), the main one first.
+    pub data_paths: Vec<PathBuf>,
     /// `memory.limit` in bytes. All memory pools are shares of it.
     pub memory_limit_bytes: u64,
     /// `cluster.name`.
@@ -146,9 +147,9 @@ pub struct Node {
 }
 
 impl Node {
-    /// Opens and locks the data folder, and recovers every index.
+    /// Opens and locks the data folders, and recovers every index.
     pub fn open(config: NodeConfig) -> Result<Arc<Node>> {
-        let disk = FsDisk::open(&config.data_path).map_err(|error| match error {
+        let disk = Volumes::open(&config.data_paths).map_err(|error| match error {
             limber_store::Error::Locked { path } => RequestError::internal(
                 "illegal_state_exception",
                 format!("the data folder {} is in use by another process", path.display()),

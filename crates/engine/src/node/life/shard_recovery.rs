@@ -80,7 +80,8 @@ impl Node {
         };
         // Replay and the new translog need a little space.
         const ROOM_BYTES: u64 = 1 << 20;
-        let has_room = self.environment.space().is_none_or(|space| space.available_bytes >= ROOM_BYTES);
+        let space = self.environment.space_at(shard.directory.path());
+        let has_room = space.is_none_or(|space| space.available_bytes >= ROOM_BYTES);
         if !is_due || !has_room || closed() {
             return;
         }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use limber_store::DiskSpace;
 use serde_json::{Map, Value, json};
 
 use super::segment_memory::{of_fields_json, of_shard};
@@ -225,15 +226,27 @@ impl Node {
 
     /// Returns the section `fs` of `_nodes/stats`.
     pub fn fs_stats(&self) -> Value {
-        let space = self.environment.space().unwrap_or_default();
-        let room = json!({
-            "total_in_bytes": space.total_bytes,
-            "free_in_bytes": space.available_bytes,
-            "available_in_bytes": space.available_bytes,
+        let room = |space: DiskSpace| {
+            json!({
+                "total_in_bytes": space.total_bytes,
+                "free_in_bytes": space.available_bytes,
+                "available_in_bytes": space.available_bytes,
+            })
+        };
+        let disk = &self.environment.disk;
+        let data = disk.parts().into_iter().map(|part| {
+            let mut data = room(part.space.unwrap_or_default());
+            data["path"] = part.root.display().to_string().into();
+            if let Some(why) = part.missing {
+                data["missing"] = why.into();
+            }
+            data
         });
-        let mut data = room.clone();
-        data["path"] = self.environment.disk.root().display().to_string().into();
-        json!({"timestamp": self.now_millis(), "total": room, "data": [data]})
+        json!({
+            "timestamp": self.now_millis(),
+            "total": room(disk.space().unwrap_or_default()),
+            "data": data.collect::<Vec<_>>(),
+        })
     }
 }
 

@@ -3,6 +3,8 @@
 //! There is no JVM: the `jvm` section has the members that clients expect (`mem`, `gc.collectors`), with
 //! zeros and no collectors. Limber's own statistics are under `limber`.
 
+use std::path::Path;
+
 use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -151,7 +153,8 @@ fn fs_section(app: &App) -> Value {
     let mut fs = app.node.fs_stats();
     if let Some(data) = fs["data"].as_array_mut() {
         for entry in data {
-            let (mount, kind) = machine::mount_of(&app.node.config().data_path);
+            let path = entry["path"].as_str().unwrap_or_default().to_owned();
+            let (mount, kind) = machine::mount_of(Path::new(&path));
             entry["mount"] = mount.into();
             entry["type"] = kind.into();
         }
