@@ -147,6 +147,7 @@ fn a_volume_that_is_missing_at_the_start_comes_back() {
     let world = World::new(3);
     let node = world.node(1, &[1, 2]).expect("opens");
     create(&node, "a").expect("created");
+    create(&node, "deleted").expect("created");
     fill(&node, "a");
     drop(node);
     world.is_there[1].store(false, Ordering::Relaxed);
@@ -154,13 +155,15 @@ fn a_volume_that_is_missing_at_the_start_comes_back() {
     let (found, failed) = readable(&node, "a");
     assert!(found.len() + failed.len() == COUNT && !failed.is_empty() && found.len() > failed.len());
     node.recovery_round();
-    assert_eq!(status(&node), (HealthStatus::Red, SHARDS - 2));
-    // What is deleted meanwhile stays on the volume that is missing.
+    assert_eq!(status(&node), (HealthStatus::Red, 2 * (SHARDS - 2)));
+    // The files of an index that is deleted meanwhile are left on the volume that is missing.
+    node.delete_index("deleted", IndicesOptions::DELETE).expect("deleted");
     create(&node, "b").expect("created elsewhere");
     world.is_there[1].store(true, Ordering::Relaxed);
     node.retry_failed_shards();
     assert_eq!(readable(&node, "a").0.len(), COUNT);
     assert_eq!(status(&node), (HealthStatus::Green, 2 * SHARDS));
+    assert_eq!(shards_of(&world.disks[1]), 4);
 }
 
 #[test]
@@ -257,6 +260,23 @@ fn a_deletion_is_completed_wherever_the_power_goes() {
             }
         }
     }
+}
+
+#[test]
+fn a_damaged_pointer_makes_one_shard_unavailable() {
+    let world = World::new(8);
+    let node = world.node(1, &[1]).expect("opens");
+    create(&node, "a").expect("created");
+    fill(&node, "a");
+    let uuid = world.disks[1].folders("indices").expect("lists").remove(0);
+    let number = world.disks[1].folders(&format!("indices/{uuid}")).expect("lists").remove(0);
+    drop(node);
+    assert!(world.disks[0].flip_bit(&format!("indices/{uuid}/{number}"), "volume", 40, 3));
+    let node = world.node(2, &[1]).expect("opens");
+    assert_eq!(status(&node), (HealthStatus::Red, SHARDS - 1));
+    node.recovery_round();
+    let (found, failed) = readable(&node, "a");
+    assert!(!failed.is_empty() && found.len() + failed.len() == COUNT);
 }
 
 fn on_folders(paths: &[&Path]) -> Result<Arc<Node>> {

@@ -3,31 +3,9 @@
 
 mod support;
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 use support::ServerProcess;
-
-/// A small tmpfs, unmounted on drop.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount(size: &str) -> Option<SmallDisk> {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
-            .arg(folder.path())
-            .stderr(std::process::Stdio::null())
-            .status();
-        matches!(mounted, Ok(status) if status.success()).then_some(SmallDisk(folder))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
-}
+use support::small_disk::SmallDisk;
 
 #[test]
 fn a_full_disk_is_survived() {
@@ -35,8 +13,8 @@ fn a_full_disk_is_survived() {
         eprintln!("skipped: this machine does not let the test mount a tmpfs");
         return;
     };
-    let data = disk.0.path().join("data");
-    let filler = disk.0.path().join("filler");
+    let data = disk.path().join("data");
+    let filler = disk.path().join("filler");
     std::fs::write(&filler, vec![0u8; 4 << 20]).expect("the disk has room at first");
 
     let mut server = ServerProcess::start(&data, &[]);

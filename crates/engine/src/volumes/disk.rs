@@ -324,8 +324,13 @@ impl Disk for Volumes {
             None => return inner.create(path, shard, index),
             Some(Place::Main) => return inner.main.folder(path),
             Some(Place::Unknown(why)) => {
-                let file = inner.main.root().join(shard).join(POINTER_NAME).display().to_string();
-                return Err(Error::Corrupt { file, offset: 0, expected: "the volume of a shard".into(), found: why });
+                let place = inner.main.root().join(shard);
+                let file = place.join(POINTER_NAME).display().to_string();
+                let reopen = Box::new(move || {
+                    let (file, found) = (file.clone(), why.clone());
+                    Err(Error::Corrupt { file, offset: 0, expected: "the volume of a shard".into(), found })
+                });
+                return Ok(Arc::new(Absent::new(place, reopen)));
             }
             Some(Place::Volume(id)) => id,
         };

@@ -1,6 +1,8 @@
 //! A server process under test and a blocking HTTP client for it.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod small_disk;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
