@@ -47,9 +47,9 @@ impl World {
     }
 
     fn node(&self, seed: u64, numbers: &[usize]) -> Result<Arc<Node>> {
-        let volumes = self.volumes(seed, numbers).map_err(|error| {
-            limber_mapping::RequestError::internal("i_o_exception", error.to_string())
-        })?;
+        let volumes = self
+            .volumes(seed, numbers)
+            .map_err(|error| limber_mapping::RequestError::internal("i_o_exception", error.to_string()))?;
         let clock = Arc::new(ManualClock::at(1_700_000_000_000));
         Node::open_with(config(Path::new("/crash")), environment(clock, Arc::new(volumes), seed))
     }

@@ -19,7 +19,7 @@ use crate::http::request::parse_time_ms;
 use crate::log::Form;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
-use crate::security::SecuritySettings;
+use crate::security::{SecretsFile, SecuritySettings};
 
 /// Everything `limber serve` needs to know.
 #[derive(Debug, Clone)]
@@ -51,6 +51,8 @@ pub struct Config {
     pub remote: RemoteSettings,
     /// `xpack.security.*` and `http.ssl.*`.
     pub security: SecuritySettings,
+    /// The file with secure settings (`path.secrets`).
+    pub secrets: Option<SecretsFile>,
     /// `page.enabled`: `/` serves the page to browsers.
     pub is_page_enabled: bool,
     /// `stack.templates.enabled`: an empty node gets the built-in templates.
@@ -121,9 +123,11 @@ impl Config {
             };
             settings.insert(key.trim().to_owned(), Value::String(value.trim().to_owned()));
         }
-        add_s3_account(&mut settings, |name| std::env::var(name).ok());
         let (notes, faults) = elasticsearch_yml::settle(&mut settings);
         let mut faults = Faults(faults);
+        let secrets = SecretsFile::of(settings.get("path.secrets").map(text).as_deref());
+        add_secrets(secrets.as_ref(), &mut settings, &mut faults);
+        add_s3_account(&mut settings, |name| std::env::var(name).ok());
         let config =
             Config::read_settings(&mut settings, overrides, machine::usable_memory_bytes(), &mut faults);
         faults.0.extend(engine_faults(&settings));
@@ -142,6 +146,7 @@ impl Config {
         faults: &mut Faults,
     ) -> Option<Config> {
         let configured_paths = take_list(settings, "path.data");
+        let secrets_path = take(settings, "path.secrets");
         let data_paths = data_paths(&overrides.data, configured_paths, faults);
         let host = take_host(settings);
         let port = take(settings, "http.port").unwrap_or_else(|| "9200".into());
@@ -198,6 +203,7 @@ impl Config {
             security: security?,
             is_page_enabled,
             has_stack_templates,
+            secrets: SecretsFile::of(secrets_path.as_deref()),
             engine_settings: Map::new(),
             notes: Vec::new(),
         })
@@ -407,6 +413,17 @@ fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
+/// Adds the keys of S3 accounts from the file with secure settings.
+fn add_secrets(file: Option<&SecretsFile>, settings: &mut Map<String, Value>, faults: &mut Faults) {
+    let Some(secrets) = file.map(SecretsFile::s3).and_then(|read| faults.take(read)) else { return };
+    for (key, value) in secrets {
+        if settings.contains_key(&key) {
+            faults.0.push(format!("[{key}] is in the configuration and in the file with the secrets"));
+        }
+        settings.insert(key, value);
+    }
+}
+
 /// Uses the S3 account from the environment variables that all S3 tools read for the client `default`, unless
 /// the configuration names an account.
 fn add_s3_account(settings: &mut Map<String, Value>, variable: impl Fn(&str) -> Option<String>) {
@@ -459,7 +476,8 @@ fn default_network_threads() -> usize {
 /// Below this limit the pools cannot hold even one bulk request.
 const MEMORY_LIMIT_BYTES_MIN: u64 = 64 << 20;
 
-fn text(value: &Value) -> String {
+/// Returns a setting's value as text.
+pub fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -479,7 +497,11 @@ fn check_version(version: &str) -> Result<()> {
     Ok(())
 }
 
-fn read_file(path: &Path, settings: &mut Map<String, Value>) -> Result<()> {
+/// Reads a file of settings; adds them as flat keys.
+///
+/// # Errors
+/// The file cannot be read or has another form.
+pub fn read_file(path: &Path, settings: &mut Map<String, Value>) -> Result<()> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the configuration {}", path.display()))?;
     let value: Value =
@@ -584,6 +606,28 @@ mod tests {
         assert_eq!(config.engine_settings.keys().collect::<Vec<_>>(), ["indices.memory.index_buffer_size"]);
         let wrong = Map::from_iter([("compat.version".to_owned(), "8".into())]);
         assert!(Config::from_settings(wrong, &overrides, 4 << 30).is_err());
+    }
+
+    #[test]
+    fn data_folders_are_a_list_a_text_or_flags() {
+        let paths = |given: &[&str], configured: Value| {
+            let overrides =
+                Overrides { data: given.iter().map(PathBuf::from).collect(), ..Overrides::default() };
+            let mut settings = Map::new();
+            if !configured.is_null() {
+                settings.insert("path.data".to_owned(), configured);
+            }
+            let config = Config::from_settings(settings, &overrides, 4 << 30);
+            config.map(|config| shown_paths(&config.data_paths)).map_err(|error| format!("{error:#}"))
+        };
+        assert_eq!(paths(&[], Value::Null).as_deref(), Ok("data"));
+        assert_eq!(paths(&[], "/a".into()).as_deref(), Ok("/a"));
+        assert_eq!(paths(&[], "/a, /b".into()).as_deref(), Ok("/a, /b"));
+        assert_eq!(paths(&[], serde_json::json!(["/a", "/b"])).as_deref(), Ok("/a, /b"));
+        assert_eq!(paths(&["/c,d", "/e"], "/a".into()).as_deref(), Ok("/c,d, /e"));
+        assert!(paths(&[], "/a,/b,/a".into()).expect_err("refused").contains("[/a] twice"));
+        assert!(paths(&[], "/a,".into()).expect_err("refused").contains("empty"));
+        assert!(paths(&[], serde_json::json!([])).expect_err("refused").contains("has no path"));
     }
 
     /// Returns `packaging/limber.yml` with all of its commented-out defaults enabled.

@@ -212,6 +212,7 @@ impl ServeCommand {
         config.check_network()?;
         let server = Server::start(&config)?;
         log::apply(server.loggers());
+        secure_start::set_first_password(server.node(), &config)?;
         // Scripts and `limber race` read the address from this line.
         println!("listening on {}", server.address);
         if self.secure {

@@ -25,6 +25,25 @@ pub fn prepare(config: &mut Config) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
+/// Gives `elastic` the password of the file with secure settings (`bootstrap.password`), unless it has one.
+///
+/// # Errors
+/// The file cannot be read, or the password cannot be used or stored.
+pub fn set_first_password(node: &Node, config: &Config) -> Result<()> {
+    let Some(secrets) = config.secrets.as_ref().filter(|_| config.security.enabled) else { return Ok(()) };
+    if has_password(node) {
+        return Ok(());
+    }
+    let Some(password) = secrets.bootstrap_password()? else { return Ok(()) };
+    let value = Value::from(password);
+    node.change_security(|store| store.set_password("elastic", "bootstrap.password", &value))
+        .map_err(|error| Error::msg(error.reason))
+}
+
+fn has_password(node: &Node) -> bool {
+    node.security().user("elastic").is_some_and(|(user, _)| user.password_hash.is_some())
+}
+
 /// Prints what was created. Gives `elastic` a password if it has none and prints it, because nobody can read
 /// it later.
 ///
@@ -35,8 +54,6 @@ pub fn tell(node: &Node, authority: Option<&Path>) -> Result<()> {
         println!("certificate authority: {}", authority.display());
         println!("its SHA-256 fingerprint: {}", fingerprint(authority)?);
     }
-    let has_password =
-        |node: &Node| node.security().user("elastic").is_some_and(|(user, _)| user.password_hash.is_some());
     if has_password(node) {
         return Ok(());
     }

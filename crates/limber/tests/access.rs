@@ -589,3 +589,42 @@ fn pipelines_name_the_user_who_indexes() {
     assert_eq!(by_key["user"]["authentication_type"], "API_KEY");
     assert_eq!(by_key["user"]["username"], "writer");
 }
+
+#[test]
+fn the_first_password_is_in_a_file_that_only_its_owner_reads() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, secrets) = (folder.path().join("data"), folder.path().join("secrets.yml"));
+    std::fs::write(&secrets, "bootstrap.password: the first one\n").expect("written");
+    let allow = |mode: u32| {
+        std::fs::set_permissions(&secrets, std::fs::Permissions::from_mode(mode)).expect("changed");
+    };
+    let setting = format!("path.secrets={}", secrets.display());
+    let arguments = [SECURE[0], SECURE[1], "-E", &setting];
+    allow(0o644);
+    let refused = Command::new(program())
+        .args(["serve", "--http", "127.0.0.1:0", "--data"])
+        .arg(&data)
+        .args(arguments)
+        .output();
+    let refused = refused.expect("it runs");
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("chmod 600"));
+    allow(0o600);
+    let server = ServerProcess::start(&data, &arguments);
+    let mut elastic = Somebody::user(&server, "elastic", "the first one");
+    elastic.expect(200, "GET", "/_security/_authenticate", Value::Null);
+    let reload =
+        |elastic: &mut Somebody| elastic.expect(200, "POST", "/_nodes/reload_secure_settings", Value::Null);
+    assert!(!reload(&mut elastic).to_string().contains("reload_exception"));
+    elastic.expect(200, "PUT", "/_security/user/elastic/_password", json!({"password": "the second one"}));
+    // A file that has become readable for others is not read again, and says so.
+    allow(0o644);
+    let mut elastic = Somebody::user(&server, "elastic", "the second one");
+    assert!(reload(&mut elastic).to_string().contains("chmod 600"));
+    allow(0o600);
+    drop(server);
+    let server = ServerProcess::start(&data, &arguments);
+    assert_eq!(Somebody::user(&server, "elastic", "the first one").ask("GET", "/", Value::Null).status, 401);
+    Somebody::user(&server, "elastic", "the second one").expect(200, "GET", "/", Value::Null);
+}

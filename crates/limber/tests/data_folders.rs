@@ -37,14 +37,20 @@ fn shards_are_spread_and_it_is_shown_where_they_lie() {
         .as_array()
         .expect("rows")
         .iter()
-        .map(|row| row["path.data"].as_str().expect("a path").starts_with(volume.path().to_str().expect("text")))
+        .map(|row| {
+            row["path.data"].as_str().expect("a path").starts_with(volume.path().to_str().expect("text"))
+        })
         .collect();
     assert_eq!(places.len(), 2, "{shards}");
     let paths = [main.path(), volume.path()].map(|path| path.to_str().expect("text").to_owned());
     let stats = client.expect(200, "GET", "/_nodes/stats/fs", Value::Null);
     let node = stats["nodes"].as_object().and_then(|nodes| nodes.values().next()).expect("a node");
-    let shown: Vec<&str> =
-        node["fs"]["data"].as_array().expect("folders").iter().filter_map(|data| data["path"].as_str()).collect();
+    let shown: Vec<&str> = node["fs"]["data"]
+        .as_array()
+        .expect("folders")
+        .iter()
+        .filter_map(|data| data["path"].as_str())
+        .collect();
     assert_eq!(shown, paths);
     let one = &node["fs"]["data"][0]["total_in_bytes"];
     assert_eq!(node["fs"]["total"]["total_in_bytes"], *one, "both folders are on one device");
@@ -59,13 +65,18 @@ fn shards_are_spread_and_it_is_shown_where_they_lie() {
     assert_eq!(client.expect(200, "GET", "/_cluster/health", Value::Null)["status"], "red");
     let found = client.expect(200, "GET", "/a/_search", Value::Null);
     assert_eq!(found["_shards"]["failed"], 2, "{found}");
-    let reasons = client.expect(
-        200,
-        "GET",
-        "/_cat/shards?h=state,unassigned.details&format=json",
-        Value::Null,
-    );
+    let reasons =
+        client.expect(200, "GET", "/_cat/shards?h=state,unassigned.details&format=json", Value::Null);
     assert!(reasons.to_string().contains("is not there"), "{reasons}");
+    server.kill();
+    // A folder that is listed and not there is told by the health report.
+    let nowhere = main.path().join("a file");
+    std::fs::write(&nowhere, "").expect("written");
+    let mut server = start(main.path(), &nowhere);
+    let report = server.client().expect(200, "GET", "/_health_report/disk", Value::Null);
+    let disk = &report["indicators"]["disk"];
+    assert_eq!(disk["status"], "red", "{disk}");
+    assert_eq!(disk["details"]["missing_data_folders"][0]["path"], nowhere.to_str().expect("text"));
     server.kill();
     let moved = main.path().join("moved");
     std::fs::create_dir(&moved).expect("a folder");
@@ -118,7 +129,8 @@ fn a_full_volume_refuses_writes_to_its_own_shards_only() {
     assert!(write(&mut client, "new", 20, "word").iter().all(|status| *status == 201));
 
     std::fs::remove_file(&filler).expect("removed");
-    let goes_on = |client: &mut Client| write(client, "spread", 40, "word").iter().all(|status| *status < 300);
+    let goes_on =
+        |client: &mut Client| write(client, "spread", 40, "word").iter().all(|status| *status < 300);
     let mut recovered = false;
     for _ in 0..100 {
         recovered = goes_on(&mut client);

@@ -87,6 +87,22 @@ impl Locations {
         }
         Ok(Locations { roots, clients })
     }
+
+    /// Returns the same locations with other keys for the accounts that `secure` has.
+    ///
+    /// # Errors
+    /// A setting is not a key of an account.
+    pub(crate) fn with_secrets(&self, secure: &Map<String, Value>) -> Result<Locations> {
+        let given = Locations::take(&mut secure.clone(), Vec::new())?;
+        let mut clients = self.clients.clone();
+        for (name, secrets) in given.clients {
+            let client = clients.entry(name).or_default();
+            client.access_key = secrets.access_key;
+            client.secret_key = secrets.secret_key;
+            client.session_token = secrets.session_token;
+        }
+        Ok(Locations { roots: self.roots.clone(), clients })
+    }
 }
 
 /// A repository's blobs, and how its settings say to use them.
@@ -289,6 +305,13 @@ mod tests {
         let locations = Locations::take(&mut settings, Vec::new()).expect("known");
         assert_eq!(settings.len(), 1);
         assert!(!format!("{locations:?}").contains("hidden"));
+        let mut renewed = Map::from_iter([("s3.client.default.access_key".to_owned(), Value::from("new"))]);
+        let after = locations.with_secrets(&renewed).expect("known");
+        let (before, client) = (&locations.clients["default"], &after.clients["default"]);
+        assert_eq!(client.access_key, Some(Secret::new("new")));
+        assert_eq!((&client.secret_key, &client.endpoint), (&None, &before.endpoint));
+        renewed.insert("s3.client.default.password".to_owned(), Value::from("x"));
+        assert!(locations.with_secrets(&renewed).is_err());
         let mut unknown = Map::from_iter([("s3.client.default.password".to_owned(), Value::from("hidden"))]);
         let error = Locations::take(&mut unknown, Vec::new()).expect_err("unknown");
         assert!(!error.reason.contains("hidden"), "{}", error.reason);

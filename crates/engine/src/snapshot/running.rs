@@ -164,7 +164,7 @@ pub(crate) struct Registered {
 /// The repositories of a node, and the operations that use them.
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    pub locations: Locations,
+    pub locations: Mutex<Arc<Locations>>,
     pub repositories: Mutex<BTreeMap<String, Registered>>,
     pub running: Mutex<Vec<Arc<Running>>>,
     pub restoring: Mutex<Vec<Restoring>>,

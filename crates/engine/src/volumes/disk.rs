@@ -166,7 +166,12 @@ impl Inner {
         for (id, path) in known.volumes.iter().filter(|(id, _)| !ids.contains(*id)) {
             let shards = state.shards_on(&Place::Volume(id.clone()));
             if shards > 0 {
-                tracing::error!(volume = id, path, shards, "shards are unavailable: their data folder is missing");
+                tracing::error!(
+                    volume = id,
+                    path,
+                    shards,
+                    "shards are unavailable: their data folder is missing"
+                );
             }
         }
         Ok(())

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use limber_store::directory::{Replaced, replace};
 use limber_store::{Directory, Disk, Error, Result};
-use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::checked_file::Format;
 

@@ -15,7 +15,8 @@ fn order(candidates: Vec<Candidate>) -> Vec<String> {
 fn paths_are_of_a_shard_or_of_the_main_folder() {
     assert_eq!(shard_of("indices/u/0"), Some(("indices/u/0", "indices/u")));
     assert_eq!(shard_of("indices/u/12/deeper"), Some(("indices/u/12", "indices/u")));
-    for path in ["", "node", "indices", "indices/", "indices/u", "indices/u/", "indices/u/x", "security/u/0"] {
+    for path in ["", "node", "indices", "indices/", "indices/u", "indices/u/", "indices/u/x", "security/u/0"]
+    {
         assert_eq!(shard_of(path), None, "{path}");
     }
 }

@@ -19,7 +19,10 @@ pub(super) struct Volume {
 }
 
 enum State {
-    Attached { id: String, disk: Arc<dyn Disk> },
+    Attached {
+        id: String,
+        disk: Arc<dyn Disk>,
+    },
     /// Why the volume is not there.
     Absent(String),
 }

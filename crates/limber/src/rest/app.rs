@@ -13,7 +13,7 @@ use crate::http::connections::Connections;
 use crate::http::pools::Pools;
 use crate::http::slow::SlowRequests;
 use crate::remote::RemoteSettings;
-use crate::security::{Guard, ServerTls};
+use crate::security::{Guard, SecretsFile, ServerTls};
 
 /// The facts in `GET /` and `_nodes` that do not come from the engine.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub struct AppConfig {
     pub remote: RemoteSettings,
     /// TLS of the listener; `None` if it is off.
     pub tls: Option<ServerTls>,
+    /// The file with secure settings.
+    pub secrets: Option<SecretsFile>,
     /// `page.enabled`: browsers get a page at `/`.
     pub is_page_enabled: bool,
 }

@@ -1,4 +1,4 @@
-//! Authentication and authorization of requests: settings, credentials, decisions, and the audit log.
+//! Authentication and authorization of requests: settings, secrets, credentials, decisions, and the audit log.
 //!
 //! Question answered: "whose request is this, and may it carry out that action?"
 
@@ -7,6 +7,7 @@ mod authenticator;
 mod bootstrap;
 mod credentials;
 mod guard;
+mod secrets_file;
 mod settings;
 mod x509;
 
@@ -14,5 +15,6 @@ pub(crate) use authenticator::now_ms;
 pub use bootstrap::{fingerprint, secure};
 pub(crate) use credentials::service_token_value;
 pub use guard::{Guard, RequestHead};
+pub use secrets_file::SecretsFile;
 pub use settings::{ClientAuthentication, SecuritySettings, ServerTls};
 pub use x509::facts as certificate_facts;

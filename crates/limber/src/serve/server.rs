@@ -154,6 +154,7 @@ impl Server {
                 cores,
                 remote: config.remote.clone(),
                 tls: config.security.tls.clone(),
+                secrets: config.secrets.clone(),
                 is_page_enabled: config.is_page_enabled,
             },
             guard,

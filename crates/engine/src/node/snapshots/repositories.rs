@@ -54,7 +54,11 @@ pub(in crate::node) fn restored(
         }
         repositories.insert(name.clone(), Registered { definition, opened });
     }
-    Ok(Snapshots { locations, repositories: Mutex::new(repositories), ..Snapshots::default() })
+    Ok(Snapshots {
+        locations: Mutex::new(Arc::new(locations)),
+        repositories: Mutex::new(repositories),
+        ..Snapshots::default()
+    })
 }
 
 impl Node {
@@ -67,7 +71,8 @@ impl Node {
             "repository_exception" => repository_error(name, "failed to create repository").caused_by(error),
             _ => error,
         };
-        let opened = definition.open(name, &self.snapshots.locations).map_err(failed)?;
+        let locations = self.snapshots.locations.lock().clone();
+        let opened = definition.open(name, &locations).map_err(failed)?;
         let repository = Arc::new(Repository::new(name, opened, self.ledger.clone()));
         if verify {
             repository.verify(&self.environment)?;
@@ -82,6 +87,36 @@ impl Node {
         self.change_state(|state| state.put_repository(name, definition.to_json()))?;
         repositories.insert(name.to_owned(), Registered { definition, opened: Ok(repository) });
         Ok(())
+    }
+
+    /// Replaces the keys of the S3 accounts in `secure` (`s3.client.<name>.*`), and opens the repositories again
+    /// that use S3.
+    ///
+    /// # Errors
+    /// A setting is unknown; nothing is changed then. A repository is in use: it keeps the keys that it has, and
+    /// the others are opened again.
+    pub fn reload_secure_settings(&self, secure: &Map<String, Value>) -> Result<()> {
+        let _changing = self.changing.lock();
+        let mut repositories = self.snapshots.repositories.lock();
+        let mut in_use = Ok(());
+        let locations = {
+            let mut locations = self.snapshots.locations.lock();
+            *locations = Arc::new(locations.with_secrets(secure)?);
+            locations.clone()
+        };
+        for (name, registered) in repositories.iter_mut().filter(|(_, one)| one.definition.kind == "s3") {
+            if let Err(error) = self.check_is_unused(name) {
+                in_use = Err(error);
+                continue;
+            }
+            let opened = registered.definition.open(name, &locations);
+            if let Err(error) = &opened {
+                tracing::warn!(repository = name, %error, "the repository cannot be used");
+            }
+            registered.opened =
+                opened.map(|opened| Arc::new(Repository::new(name, opened, self.ledger.clone())));
+        }
+        in_use
     }
 
     /// Registers a repository with this name on the given blobs. For tests.

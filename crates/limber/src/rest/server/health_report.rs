@@ -118,6 +118,9 @@ fn disk(app: &App, _: &HealthResponse) -> Result<Indicator> {
             "nodes_over_flood_stage_watermark": full,
         })
     };
+    if let Some(indicator) = missing_folders(app) {
+        return Ok(indicator);
+    }
     if !app.node.is_disk_full() {
         return Ok(Indicator::green("The cluster has enough available disk space.", details(1, 0)));
     }
@@ -135,6 +138,36 @@ fn disk(app: &App, _: &HealthResponse) -> Result<Indicator> {
             "id": "elasticsearch:health:disk:diagnosis:add_disk_capacity_data_nodes",
             "cause": "The disk of the data folder is fuller than cluster.routing.allocation.disk.watermark.flood_stage.",
             "action": "Delete indices that are no longer needed, or give the data folder a larger disk. Writes go on by themselves.",
+            "help_url": HELP, "affected_resources": {"nodes": [{"id": app.node.node_id(), "name": app.node.config().node_name}]},
+        })],
+    })
+}
+
+/// Returns the indicator for data folders that are not there; `None` if all are.
+fn missing_folders(app: &App) -> Option<Indicator> {
+    let fs = app.node.fs_stats();
+    let folders = fs["data"].as_array()?.iter();
+    let missing: Vec<Value> = folders
+        .filter(|folder| folder["missing"].is_string())
+        .map(|folder| json!({"path": folder["path"], "reason": folder["missing"]}))
+        .collect();
+    if missing.is_empty() {
+        return None;
+    }
+    Some(Indicator {
+        status: HealthStatus::Red,
+        symptom: format!("{} of the data folders cannot be used.", missing.len()),
+        details: json!({"missing_data_folders": missing}),
+        impacts: vec![json!({
+            "id": "limber:health:disk:impact:shards_unavailable",
+            "severity": 1,
+            "description": "Shards in these folders can be neither searched nor written.",
+            "impact_areas": ["ingest", "search"],
+        })],
+        diagnosis: vec![json!({
+            "id": "limber:health:disk:diagnosis:restore_data_folder",
+            "cause": "A folder of path.data is not mounted, or its device fails.",
+            "action": "Mount or repair it: its shards recover by themselves. If it is lost, restore its indices from a snapshot.",
             "help_url": HELP, "affected_resources": {"nodes": [{"id": app.node.node_id(), "name": app.node.config().node_name}]},
         })],
     })

@@ -144,7 +144,10 @@ fn settings(app: &App) -> Map<String, Value> {
     settings.insert("cluster.name".into(), config.cluster_name.clone().into());
     settings.insert("node.name".into(), config.node_name.clone().into());
     let paths: Vec<String> = config.data_paths.iter().map(|path| path.display().to_string()).collect();
-    settings.insert("path.data".into(), if let [path] = &paths[..] { path.as_str().into() } else { paths.into() });
+    settings.insert(
+        "path.data".into(),
+        if let [path] = &paths[..] { path.as_str().into() } else { paths.into() },
+    );
     settings.insert("memory.limit".into(), config.memory_limit_bytes.to_string().into());
     settings
 }

@@ -100,8 +100,8 @@ fn now_millis() -> u64 {
     since.map_or(0, |since| since.as_millis() as u64)
 }
 
-/// Reports success without doing anything. Secure settings come from the configuration, which is only read at
-/// startup, so there is nothing to reload.
+/// Reads the file with secure settings again (`path.secrets`), and opens the repositories again that use its
+/// keys. Settings of the configuration are only read when the server starts.
 fn reload(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
     let parser = ObjectParser::new("reload_secure_settings");
@@ -114,6 +114,14 @@ fn reload(app: &App, request: &Request) -> Result<Response> {
         // As in Elasticsearch on a node whose settings have no password.
         node["reload_exception"] =
             json!({"type": "security_exception", "reason": "Provided keystore password was incorrect"});
+    } else if let (true, Some(secrets)) = (is_selected, &app.config.secrets) {
+        let reloaded = secrets
+            .s3()
+            .map_err(|error| RequestError::illegal_argument(format!("{error:#}")))
+            .and_then(|keys| app.node.reload_secure_settings(&keys));
+        if let Err(error) = reloaded {
+            node["reload_exception"] = json!({"type": error.kind, "reason": error.reason});
+        }
     }
     Ok(super::nodes::envelope(app, is_selected.then_some(node)))
 }
