@@ -3,6 +3,8 @@
 //! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`,
 //! dedicated flags.
 
+mod sources;
+
 use limber_text::byte_size;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +22,9 @@ use crate::log::Form;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
 use crate::security::{SecretsFile, SecuritySettings};
+use crate::settings_file::{self, text};
+
+use self::sources::{add_s3_account, add_secrets};
 
 /// Everything `limber serve` needs to know.
 #[derive(Debug, Clone)]
@@ -113,8 +118,10 @@ impl Config {
     pub fn load(overrides: &Overrides) -> Result<Config> {
         let mut settings = Map::new();
         match &overrides.config_file {
-            Some(path) => read_file(path, &mut settings)?,
-            None if Path::new("limber.yml").exists() => read_file(Path::new("limber.yml"), &mut settings)?,
+            Some(path) => settings_file::read(path, &mut settings)?,
+            None if Path::new("limber.yml").exists() => {
+                settings_file::read(Path::new("limber.yml"), &mut settings)?
+            }
             None => {}
         }
         for pair in &overrides.settings {
@@ -413,35 +420,6 @@ fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// Adds the keys of S3 accounts from the file with secure settings.
-fn add_secrets(file: Option<&SecretsFile>, settings: &mut Map<String, Value>, faults: &mut Faults) {
-    let Some(secrets) = file.map(SecretsFile::s3).and_then(|read| faults.take(read)) else { return };
-    for (key, value) in secrets {
-        if settings.contains_key(&key) {
-            faults.0.push(format!("[{key}] is in the configuration and in the file with the secrets"));
-        }
-        settings.insert(key, value);
-    }
-}
-
-/// Uses the S3 account from the environment variables that all S3 tools read for the client `default`, unless
-/// the configuration names an account.
-fn add_s3_account(settings: &mut Map<String, Value>, variable: impl Fn(&str) -> Option<String>) {
-    const VARIABLES: [(&str, &str); 3] = [
-        ("s3.client.default.access_key", "AWS_ACCESS_KEY_ID"),
-        ("s3.client.default.secret_key", "AWS_SECRET_ACCESS_KEY"),
-        ("s3.client.default.session_token", "AWS_SESSION_TOKEN"),
-    ];
-    if VARIABLES.iter().any(|(key, _)| settings.contains_key(*key)) {
-        return;
-    }
-    for (key, name) in VARIABLES {
-        if let Some(value) = variable(name) {
-            settings.insert(key.to_owned(), Value::String(value));
-        }
-    }
-}
-
 fn remote_settings(settings: &mut Map<String, Value>) -> Result<RemoteSettings> {
     let mut list = |key: &str| match settings.shift_remove(key) {
         None | Some(Value::Null) => Vec::new(),
@@ -476,14 +454,6 @@ fn default_network_threads() -> usize {
 /// Below this limit the pools cannot hold even one bulk request.
 const MEMORY_LIMIT_BYTES_MIN: u64 = 64 << 20;
 
-/// Returns a setting's value as text.
-pub fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
 /// Returns the paths with commas between them, for people.
 pub fn shown_paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
@@ -495,37 +465,6 @@ fn check_version(version: &str) -> Result<()> {
         bail!("[compat.version] must look like 8.14.3, but was [{version}]");
     }
     Ok(())
-}
-
-/// Reads a file of settings; adds them as flat keys.
-///
-/// # Errors
-/// The file cannot be read or has another form.
-pub fn read_file(path: &Path, settings: &mut Map<String, Value>) -> Result<()> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the configuration {}", path.display()))?;
-    let value: Value =
-        serde_yaml_ng::from_str(&text).with_context(|| format!("{} is not valid YAML", path.display()))?;
-    match value {
-        Value::Null => Ok(()),
-        Value::Object(object) => {
-            flatten("", object, settings);
-            Ok(())
-        }
-        _ => bail!("{} must contain settings, one `key: value` per line", path.display()),
-    }
-}
-
-fn flatten(prefix: &str, object: Map<String, Value>, flat: &mut Map<String, Value>) {
-    for (key, value) in object {
-        let path = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
-        match value {
-            Value::Object(inner) => flatten(&path, inner, flat),
-            leaf => {
-                flat.insert(path, leaf);
-            }
-        }
-    }
 }
 
 /// Parses Elasticsearch's byte sizes (`512mb`, `2gb`, `1024`) and percentages of `whole_bytes`.
@@ -643,7 +582,7 @@ mod tests {
         let file = folder.path().join("limber.yml");
         std::fs::write(&file, text).expect("written");
         let mut settings = Map::new();
-        read_file(&file, &mut settings).expect("YAML");
+        settings_file::read(&file, &mut settings).expect("YAML");
         settings
     }
 

@@ -22,6 +22,7 @@ mod rest;
 mod secure_start;
 mod security;
 mod serve;
+mod settings_file;
 
 use std::io::Write;
 use std::path::PathBuf;

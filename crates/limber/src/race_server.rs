@@ -15,8 +15,8 @@ pub struct ChildServer;
 /// space on the machine's disk does not affect the result.
 const DISK_THRESHOLD: &str = "cluster.routing.allocation.disk.threshold_enabled";
 
-/// The setting with the folders on whose volumes the server keeps its data. The server gets a temporary folder
-/// inside each of them.
+/// The setting with the folders on whose volumes the server keeps its data. The server gets a temporary
+/// folder inside each of them.
 const DATA_PATHS: &str = "path.data";
 
 /// Ends the process when dropped, and then removes its data folders.

@@ -55,7 +55,8 @@ impl Volumes {
         };
         let main: Arc<dyn Disk> = Arc::new(FsDisk::open(first)?);
         let opener = |path: &PathBuf| -> (PathBuf, Opener) {
-            // The main folder notes where its volumes are, so the paths must not depend on the working folder.
+            // The main folder notes where its volumes are, so the paths must not depend on where it was
+            // started.
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             let folder = path.clone();
             let open = move || -> Result<Arc<dyn Disk>> { Ok(Arc::new(FsDisk::open(&folder)?)) };

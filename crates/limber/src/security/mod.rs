@@ -1,4 +1,4 @@
-//! Authentication and authorization of requests: settings, secrets, credentials, decisions, and the audit log.
+//! Authentication and authorization of requests: settings, secrets, credentials, decisions, audit log.
 //!
 //! Question answered: "whose request is this, and may it carry out that action?"
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
 
-use crate::config::{read_file, text};
+use crate::settings_file::{self, text};
 
 /// The file that is read if `path.secrets` names none and it exists.
 const DEFAULT_NAME: &str = "limber-secrets.yml";
@@ -58,7 +58,7 @@ impl SecretsFile {
         let SecretsFile(path) = self;
         check_permissions(path)?;
         let mut settings = Map::new();
-        read_file(path, &mut settings)?;
+        settings_file::read(path, &mut settings)?;
         match settings.keys().find(|key| !is_secure(key)) {
             None => Ok(settings),
             Some(other) => bail!(

@@ -303,8 +303,9 @@ impl Node {
         self.is_flooded.load(Ordering::Acquire)
     }
 
-    /// Sets `index.blocks.read_only_allow_delete` on the indices with shards in a data folder that has reached
-    /// the flood stage, and removes it when that is over, like Elasticsearch's `DiskThresholdMonitor`.
+    /// Sets `index.blocks.read_only_allow_delete` on the indices with shards in a data folder that has
+    /// reached the flood stage, and removes it when that is over, like Elasticsearch's
+    /// `DiskThresholdMonitor`.
     pub fn watch_disk(&self) {
         let settings = self.settings.load();
         if !settings.boolean("cluster.routing.allocation.disk.threshold_enabled") {
@@ -335,7 +336,7 @@ impl Node {
             _ if flooded.is_empty() => false,
             Some(live) if parts.len() > 1 => live.shards.iter().any(|shard| {
                 let part = part_of(&parts, shard.directory.path());
-                part.is_some_and(|part| is_flooded(part))
+                part.is_some_and(&is_flooded)
             }),
             // All data lies in the same folder, or it is unknown where it lies.
             Some(_) | None => true,

@@ -89,12 +89,12 @@ impl Node {
         Ok(())
     }
 
-    /// Replaces the keys of the S3 accounts in `secure` (`s3.client.<name>.*`), and opens the repositories again
-    /// that use S3.
+    /// Replaces the keys of the S3 accounts in `secure` (`s3.client.<name>.*`), and opens the repositories
+    /// again that use S3.
     ///
     /// # Errors
-    /// A setting is unknown; nothing is changed then. A repository is in use: it keeps the keys that it has, and
-    /// the others are opened again.
+    /// A setting is unknown; nothing is changed then. A repository is in use: it keeps its keys, and the
+    /// others are opened again.
     pub fn reload_secure_settings(&self, secure: &Map<String, Value>) -> Result<()> {
         let _changing = self.changing.lock();
         let mut repositories = self.snapshots.repositories.lock();

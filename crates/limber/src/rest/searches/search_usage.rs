@@ -52,6 +52,7 @@ struct Counts {
     rescorers: BTreeMap<String, u64>,
     sections: BTreeMap<&'static str, u64>,
     retrievers: BTreeMap<String, u64>,
+    sorts: BTreeMap<&'static str, u64>,
 }
 
 impl SearchUsage {
@@ -69,6 +70,7 @@ impl SearchUsage {
             })
             .collect();
         let retrievers = body["retriever"].as_object().into_iter().flat_map(|retriever| retriever.keys());
+        let sorts: BTreeSet<&str> = list(&body["sort"]).filter_map(sort_type).collect();
         let is_there = |section: &&&str| {
             !body[**section].is_null() || **section == "aggs" && !body["aggregations"].is_null()
         };
@@ -86,19 +88,34 @@ impl SearchUsage {
         for name in retrievers {
             *counts.retrievers.entry(name.clone()).or_default() += 1;
         }
+        for name in sorts {
+            *counts.sorts.entry(name).or_default() += 1;
+        }
     }
 
     /// Returns the counts as `_cluster/stats` shows them.
     pub fn to_json(&self) -> Value {
         let counts = self.0.lock();
+        let extended = match counts.sorts.is_empty() {
+            true => json!({}),
+            false => json!({"section": {"sort": counts.sorts}}),
+        };
         json!({
             "total": counts.total,
             "queries": counts.queries,
             "rescorers": counts.rescorers,
             "sections": counts.sections,
             "retrievers": counts.retrievers,
+            "extended": extended,
         })
     }
+}
+
+/// Returns the type of a sort as Elasticsearch names it; `None` if there is none.
+fn sort_type(sort: &Value) -> Option<&'static str> {
+    let name = sort.as_str().or_else(|| sort.as_object()?.keys().next().map(String::as_str))?;
+    let special = ["_doc", "_score", "_script", "_geo_distance"];
+    Some(special.into_iter().find(|special| *special == name).unwrap_or("field_sort"))
 }
 
 /// Iterates over a list's values, or over the single value.
@@ -145,7 +162,7 @@ mod tests {
             usage.to_json(),
             json!({
                 "total": 2, "queries": {"bool": 1, "range": 1, "term": 2}, "rescorers": {"query": 1},
-                "sections": {"aggs": 1, "query": 2, "rescore": 1}, "retrievers": {},
+                "sections": {"aggs": 1, "query": 2, "rescore": 1}, "retrievers": {}, "extended": {},
             })
         );
     }
