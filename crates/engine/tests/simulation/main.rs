@@ -15,6 +15,7 @@ mod model;
 mod points;
 mod registry;
 mod run;
+mod subfolder;
 mod together;
 mod verify;
 mod world;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use limber_engine::Node;
+use limber_engine::{Node, Result};
 use limber_store::crash::{CallKind, When};
 use limber_store::sync::{Schedule, Simulation};
 use limber_store::{CrashDisk, Fault, FaultRule};
@@ -11,7 +11,7 @@ use limber_store::{CrashDisk, Fault, FaultRule};
 use crate::actors;
 use crate::model::Model;
 use crate::verify::verify;
-use crate::world::{SimulatedClock, World, open};
+use crate::world::{SimulatedClock, World, open, open_spread};
 use limber_store::random::SplitMix64;
 
 /// The result of a seed.
@@ -62,7 +62,7 @@ pub fn run(seed: u64, is_traced: bool) -> Outcome {
 
 impl Run {
     fn lives(&mut self) {
-        let node = match open(&self.disk, &self.clock, self.seed) {
+        let node = match self.open(self.seed) {
             Ok(node) => node,
             Err(error) => return self.fail(format!("the first node does not open: {error}")),
         };
@@ -78,6 +78,14 @@ impl Run {
                 return;
             }
             node = self.reopen();
+        }
+    }
+
+    /// Opens the node; in a quarter of the runs it has three data folders.
+    fn open(&self, seed: u64) -> Result<Arc<Node>> {
+        match self.seed % 4 {
+            3 => open_spread(&self.disk, &self.clock, seed),
+            _ => open(&self.disk, &self.clock, seed),
         }
     }
 
@@ -136,7 +144,8 @@ impl Run {
         while self.random.one_in(3) {
             let call = self.random.below(300);
             self.disk.power_off_at(call);
-            let node = open(&self.disk, &self.clock, self.random.draw());
+            let seed = self.random.draw();
+            let node = self.open(seed);
             if !self.disk.is_off()
                 && let Err(error) = &node
             {
@@ -147,7 +156,8 @@ impl Run {
             self.disk.crash();
             self.outcome.crashes += 1;
         }
-        match open(&self.disk, &self.clock, self.random.draw()) {
+        let seed = self.random.draw();
+        match self.open(seed) {
             Ok(node) => {
                 let world = self.world(node.clone(), false);
                 verify(&world);

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use limber_engine::environment::Clock;
 use limber_engine::{Node, NodeConfig, Result};
+use limber_mapping::RequestError;
 use limber_store::sync::{Schedule, Simulation, SwitchPolicy};
-use limber_store::{CrashDisk, sync};
+use limber_store::{CrashDisk, Disk, sync};
 
 use crate::actors;
 use crate::common::{config, environment};
 use crate::model::Model;
+use crate::subfolder::volumes;
 use crate::verify::verify;
 
 /// The time of the simulation, which stands still outside of one. Any thread may set the wall clock.
@@ -36,7 +38,18 @@ impl Clock for SimulatedClock {
 }
 
 pub fn open(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<Arc<Node>> {
-    let environment = environment(clock.clone(), Arc::new(disk.clone()), seed);
+    open_on(Arc::new(disk.clone()), clock, seed)
+}
+
+/// Opens a node with three data folders.
+pub fn open_spread(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<Arc<Node>> {
+    let volumes = volumes(disk, seed)
+        .map_err(|error| RequestError::internal("i_o_exception", format!("no volumes: {error}")))?;
+    open_on(Arc::new(volumes), clock, seed)
+}
+
+fn open_on(disk: Arc<dyn Disk>, clock: &Arc<SimulatedClock>, seed: u64) -> Result<Arc<Node>> {
+    let environment = environment(clock.clone(), disk, seed);
     // With more processors the node would start threads that the simulation does not control: they help with
     // a search after some microseconds of real time.
     Node::open_with(NodeConfig { search_processors: 1, ..config(Path::new("/crash")) }, environment)
