@@ -162,8 +162,8 @@ impl DataStreamOptions {
             match key.as_str() {
                 "hidden" => options.hidden = member(key, value)?,
                 "allow_custom_routing" => options.allow_custom_routing = member(key, value)?,
-                // Older versions show this member, with its only possible value.
-                "timestamp_field" if value["name"] == "@timestamp" => {}
+                // Elasticsearch 7 showed this member, with its only possible value. OpenSearch has others.
+                "timestamp_field" => timestamp_field(value)?,
                 "failure_store" if !member(key, value)? => {}
                 "failure_store" => {
                     return Err(RequestError::unsupported(
@@ -180,6 +180,17 @@ impl DataStreamOptions {
 
     pub(crate) fn to_json(self) -> Value {
         json!({"hidden": self.hidden, "allow_custom_routing": self.allow_custom_routing})
+    }
+}
+
+fn timestamp_field(value: &Value) -> Result<()> {
+    match value["name"].as_str() {
+        Some("@timestamp") => Ok(()),
+        Some(other) => {
+            let what = format!("another [data_stream.timestamp_field] than [@timestamp], such as [{other}],");
+            Err(RequestError::unsupported(what))
+        }
+        None => Err(ObjectParser::new("data_stream_template").unknown("timestamp_field")),
     }
 }
 
@@ -216,6 +227,14 @@ mod tests {
         check(json!({}), r#"{"hidden":false,"allow_custom_routing":false}"#);
         check(json!({"hidden": true}), r#"{"hidden":true,"allow_custom_routing":false}"#);
         check(json!({"foo": 1}), "[data_stream_template] unknown field [foo]");
+        check(
+            json!({"timestamp_field": {"name": "@timestamp"}}),
+            r#"{"hidden":false,"allow_custom_routing":false}"#,
+        );
+        check(
+            json!({"timestamp_field": {"name": "at"}}),
+            "another [data_stream.timestamp_field] than [@timestamp], such as [at], is not supported by Limber yet",
+        );
         check(
             json!({"failure_store": true}),
             "[data_stream.failure_store] of an index template is not supported by Limber yet",

@@ -438,11 +438,31 @@ pub(crate) fn defaults(flat: &FlatSettings) -> FlatSettings {
             let default = match (row.kind, row.default) {
                 (Kind::List, "[]") => Value::Array(Vec::new()),
                 (Kind::List, list) => Value::Array(list.split(',').map(Value::from).collect()),
+                (_, "") => {
+                    Value::from(derived(row.key, flat).map(|number| number.to_string()).unwrap_or_default())
+                }
                 (_, text) => Value::from(text),
             };
             (row.key.to_owned(), default)
         })
         .collect()
+}
+
+/// Returns the default of a number that follows from another setting or from the machine.
+///
+/// Source: `MergeSchedulerConfig`, `IndexMetadata#INDEX_NUMBER_OF_ROUTING_SHARDS_SETTING`.
+fn derived(key: &str, flat: &FlatSettings) -> Option<usize> {
+    let given = |key: &str| flat.get(key)?.as_str()?.parse().ok();
+    let threads =
+        || std::thread::available_parallelism().map_or(1, |processors| (processors.get() / 2).clamp(1, 4));
+    match key {
+        "index.number_of_routing_shards" => Some(given("index.number_of_shards").unwrap_or(1)),
+        "index.merge.scheduler.max_thread_count" => Some(threads()),
+        "index.merge.scheduler.max_merge_count" => {
+            Some(given("index.merge.scheduler.max_thread_count").unwrap_or_else(threads) + 5)
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -507,6 +527,15 @@ mod tests {
             json!({"auto_expand_replicas": "x"}),
             "failed to parse [index.auto_expand_replicas] from value: [x] at index -1",
         );
+    }
+
+    #[test]
+    fn defaults_that_follow_from_other_settings_are_numbers() {
+        let flat = flat(json!({"number_of_shards": "3", "merge": {"scheduler": {"max_thread_count": "2"}}}));
+        let shown = defaults(&flat);
+        assert_eq!(shown["index.number_of_routing_shards"], "3");
+        assert_eq!(shown["index.merge.scheduler.max_merge_count"], "7");
+        assert!(!shown.contains_key("index.merge.scheduler.max_thread_count"));
     }
 
     #[test]

@@ -61,6 +61,11 @@ impl RequestCache {
         self.entries.lock().is_empty()
     }
 
+    /// Returns the number of kept answers.
+    pub fn len(&self) -> usize {
+        self.entries.lock().len()
+    }
+
     /// Drops the answers for whose shard uid and version `is_kept` returns `false`.
     pub fn retain(&self, is_kept: impl Fn(u64, u64) -> bool) {
         let mut entries = self.entries.lock();

@@ -43,19 +43,27 @@ impl Node {
     }
 
     /// Starts the request and returns the task's id. The result, as rendered by `render`, is kept for
-    /// `GET _tasks/{id}`.
+    /// `GET _tasks/{id}`. What is found wrong with the indices is the result of the task, as in Elasticsearch.
     pub fn start_by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,
         render: fn(ByQueryResponse) -> Value,
     ) -> Result<String> {
         let cancelled = Arc::new(AtomicBool::new(false));
-        let progress = Arc::new(self.progress_of(&request, cancelled.clone())?);
+        let (progress, refused) = match self.progress_of(&request, cancelled.clone()) {
+            Ok(progress) => (progress, None),
+            Err(error) => {
+                let speed = request.requests_per_second;
+                (Progress::new(request.counted(), 1, speed, cancelled.clone()), Some(error))
+            }
+        };
+        let progress = Arc::new(progress);
         let (action, description) = (request.action(), request.description());
         let node = self.clone();
         let of_task = progress.clone();
-        self.tasks.spawn_by_query(action, description, cancelled, of_task, move || {
-            node.run_by_query(&request, &progress).map(render)
+        self.tasks.spawn_by_query(action, description, cancelled, of_task, move || match refused {
+            Some(error) => Err(error),
+            None => node.run_by_query(&request, &progress).map(render),
         })
     }
 

@@ -82,7 +82,8 @@ impl Node {
         json!({self.node_id(): node})
     }
 
-    /// Returns the section `metadata`: templates, and settings, mappings and aliases of indices.
+    /// Returns the section `metadata`: templates, pipelines, scripts and repositories, and settings, mappings and
+    /// aliases of indices.
     ///
     /// # Errors
     /// There is not enough memory for it.
@@ -101,23 +102,55 @@ impl Node {
                     "mappings": {"_doc": &*index.mappings},
                     "aliases": index.aliases.keys().collect::<Vec<_>>(),
                     "primary_terms": (0..index.typed.number_of_shards).map(|shard| (shard.to_string(), json!(1))).collect::<Map<_, _>>(),
-                    "in_sync_allocations": {},
+                    "in_sync_allocations": (0..index.typed.number_of_shards).map(|shard| (shard.to_string(), json!([allocation_id(index, shard)]))).collect::<Map<_, _>>(),
                     "rollover_info": index.rollover_info,
                     "system": false,
             });
             limber_mapping::claim_tree(&body["settings"])?;
             shown.insert(index.name.to_string(), body);
         }
-        let templates = Value::Object(catalog.templates.get_legacy(""));
-        limber_mapping::claim_tree(&templates)?;
-        Ok(json!({
+        let mut metadata = json!({
             "cluster_uuid": self.cluster_uuid(),
             "cluster_uuid_committed": true,
             "cluster_coordination": {"term": 1, "last_committed_config": [self.node_id()], "last_accepted_config": [self.node_id()], "voting_config_exclusions": []},
-            "templates": templates,
+            "templates": catalog.templates.get_legacy(""),
             "indices": shown,
             "index-graveyard": {"tombstones": []},
-        }))
+        });
+        limber_mapping::claim_tree(&metadata["templates"])?;
+        self.add_named(&mut metadata)?;
+        Ok(metadata)
+    }
+
+    /// Adds what the node keeps by name, each as its own API shows it. Elasticsearch leaves out kinds of which
+    /// there are none.
+    fn add_named(&self, metadata: &mut Value) -> Result<()> {
+        let state = self.state.load();
+        let pipelines = state.pipelines.as_object().into_iter().flatten();
+        let pipelines: Vec<Value> =
+            pipelines.map(|(id, config)| json!({"id": id, "config": config})).collect();
+        let is_set = |kept: &Value| kept.as_object().is_some_and(|kept| !kept.is_empty());
+        let templates = &state.templates;
+        for (name, shown) in [
+            (
+                "component_template",
+                (!templates.components.is_empty())
+                    .then(|| json!({"component_template": templates.components})),
+            ),
+            (
+                "index_template",
+                (!templates.composable.is_empty()).then(|| json!({"index_template": templates.composable})),
+            ),
+            ("ingest", (!pipelines.is_empty()).then(|| json!({"pipeline": pipelines}))),
+            ("stored_scripts", is_set(&state.scripts).then(|| state.scripts.clone())),
+            ("repositories", is_set(state.repositories()).then(|| state.repositories().clone())),
+        ] {
+            if let Some(shown) = shown {
+                limber_mapping::claim_tree(&shown)?;
+                metadata[name] = shown;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the section `routing_table`: where the copies of each shard are, by index.
@@ -157,7 +190,11 @@ impl Node {
                 let copy = |primary: bool, is_started: bool| {
                     let state = if is_started { "STARTED" } else { "UNASSIGNED" };
                     let node = if is_started { Value::from(self.node_id()) } else { Value::Null };
-                    json!({"state": state, "primary": primary, "node": node, "relocating_node": null, "shard": number, "index": &*index.name})
+                    let mut copy = json!({"state": state, "primary": primary, "node": node, "relocating_node": null, "shard": number, "index": &*index.name});
+                    if is_started {
+                        copy["allocation_id"] = json!({"id": allocation_id(index, number)});
+                    }
+                    copy
                 };
                 let mut copies = vec![copy(true, is_started)];
                 copies.extend((0..index.typed.number_of_replicas.min(1000)).map(|_| copy(false, false)));
@@ -205,24 +242,30 @@ impl Node {
     }
 }
 
+/// Returns the id of the only copy of a shard.
+fn allocation_id(index: &IndexMetadata, shard: u32) -> String {
+    format!("{}-{shard}", index.uuid)
+}
+
 /// Returns the section `blocks`: which operations are blocked on which index.
 fn blocks_of(indices: &[Arc<IndexMetadata>]) -> Value {
     let mut blocks = Map::new();
     for index in indices {
         let flags = &index.typed.blocks;
         let known = [
-            ("5", flags.read_only, "index read-only (api)"),
-            ("7", flags.read, "index read (api)"),
-            ("8", flags.write, "index write (api)"),
-            ("9", flags.metadata, "index metadata (api)"),
-            ("12", flags.read_only_allow_delete, "index read-only / allow delete (api)"),
-            ("4", !index.open, "index closed"),
+            ("5", flags.read_only, "index read-only (api)", &["write", "metadata_write"][..]),
+            ("7", flags.read, "index read (api)", &["read"]),
+            ("8", flags.write, "index write (api)", &["write"]),
+            ("9", flags.metadata, "index metadata (api)", &["metadata_read", "metadata_write"]),
+            ("12", flags.read_only_allow_delete, "index read-only / allow delete (api)", &["write"]),
+            ("4", !index.open, "index closed", &["read", "write"]),
         ];
         let set: Map<String, Value> = known
             .into_iter()
-            .filter(|(_, is_set, _)| *is_set)
-            .map(|(id, _, description)| {
-                (id.to_owned(), json!({"description": description, "retryable": false}))
+            .filter(|(_, is_set, ..)| *is_set)
+            .map(|(id, _, description, levels)| {
+                let block = json!({"description": description, "retryable": false, "levels": levels});
+                (id.to_owned(), block)
             })
             .collect();
         if !set.is_empty() {

@@ -207,6 +207,11 @@ impl Node {
         Ok(sum)
     }
 
+    /// Returns the number of answers in the request cache.
+    pub fn request_cache_len(&self) -> usize {
+        self.caches.requests.len()
+    }
+
     /// Returns the section `mappings` of `_nodes/stats`.
     fn mapping_stats(&self) -> Value {
         let live = self.live.load();

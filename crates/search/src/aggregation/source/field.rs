@@ -101,7 +101,7 @@ impl Gives {
                 Ok(Gives::Whole)
             }
             (Some(ValueType::Floating), Gives::Texts) => Ok(Gives::Numbers),
-            (Some(ValueType::Whole | ValueType::Floating), Gives::Numbers)
+            (Some(ValueType::Whole | ValueType::Unsigned | ValueType::Floating), Gives::Numbers)
             | (Some(ValueType::Text), Gives::Texts) => Ok(wanted),
             (Some(ValueType::Text), _) if aggregation == "value_count" => Ok(wanted),
             (Some(value_type), _) => Err(RequestError::unsupported(format!(

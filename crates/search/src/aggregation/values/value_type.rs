@@ -10,6 +10,8 @@ use crate::aggregation::options::Options;
 pub enum ValueType {
     Text,
     Whole,
+    /// OpenSearch's.
+    Unsigned,
     Floating,
     Date,
     Address,
@@ -26,6 +28,7 @@ impl ValueType {
         Ok(match name.as_str() {
             "string" => ValueType::Text,
             "byte" | "short" | "integer" | "long" | "number" | "numeric" => ValueType::Whole,
+            "unsigned_long" => ValueType::Unsigned,
             "float" | "double" => ValueType::Floating,
             "date" => ValueType::Date,
             "ip" => ValueType::Address,
@@ -41,6 +44,7 @@ impl ValueType {
         match self {
             ValueType::Text => "string",
             ValueType::Whole => "byte|short|integer|long",
+            ValueType::Unsigned => "unsigned_long",
             ValueType::Floating => "float|double",
             ValueType::Date => "date",
             ValueType::Address => "ip",
@@ -54,6 +58,7 @@ impl ValueType {
             ValueType::Text => "keyword",
             // As in Elasticsearch, an unmapped field has integers, even if doubles are asked for.
             ValueType::Whole | ValueType::Floating => "long",
+            ValueType::Unsigned => "unsigned_long",
             ValueType::Date => "date",
             ValueType::Address => "ip",
             ValueType::Truth => "boolean",
@@ -65,7 +70,7 @@ impl ValueType {
         let is_date = field.date().is_some();
         match self {
             ValueType::Text => field.has_keys() && !field.is_ip() && field.number_form().is_none(),
-            ValueType::Whole | ValueType::Floating => field.is_quantity(),
+            ValueType::Whole | ValueType::Unsigned | ValueType::Floating => field.is_quantity(),
             ValueType::Date => is_date,
             ValueType::Address => field.is_ip(),
             ValueType::Truth => field.is_bool(),
