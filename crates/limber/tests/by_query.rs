@@ -67,7 +67,28 @@ fn a_task_is_watched_sped_up_and_cancelled() {
     assert_eq!(end["response"]["slices"].as_array().map(Vec::len), Some(2));
 
     let answer = client.send("POST", "/_reindex/none:7/_rethrottle?requests_per_second=-1", "");
-    assert_eq!(answer.status, 404);
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["node_failures"][0]["caused_by"]["type"], "no_such_node_exception");
+}
+
+#[test]
+fn a_task_about_no_index_ends_with_the_error() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = ServerProcess::start(folder.path(), &[]);
+    let mut client = server.client();
+    let reindex = json!({"source": {"index": "none"}, "dest": {"index": "to"}});
+    for (path, body) in [
+        ("/none/_delete_by_query", json!({"query": {"match_all": {}}})),
+        ("/none/_update_by_query", json!({})),
+        ("/_reindex", reindex),
+    ] {
+        let path = format!("{path}?wait_for_completion=false");
+        let answer = client.send("POST", &path, body.to_string());
+        assert_eq!(answer.status, 200, "{path}");
+        let task = answer.json()["task"].as_str().expect("a task's id").to_owned();
+        let end = wait_for(&mut client, &task, |state| state["completed"] == json!(true));
+        assert_eq!(end["error"]["type"], "index_not_found_exception", "{path}");
+    }
 }
 
 /// Every document is either as the update by query left it, or as a writer changed it later: nothing is lost

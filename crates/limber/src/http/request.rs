@@ -147,6 +147,16 @@ impl Request {
             .transpose()
     }
 
+    /// Reads a parameter that is a number with a fraction. Fails with Elasticsearch's message if it is
+    /// malformed.
+    pub fn float(&self, name: &str) -> Result<Option<f32>, RequestError> {
+        let Some(text) = self.param(name) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| {
+            let reason = format!("Failed to parse float parameter [{name}] with value [{text}]");
+            RequestError::illegal_argument(reason).caused_by(RequestError::number_format(text))
+        })
+    }
+
     /// Reads a comma-separated list. It is empty if the parameter is absent or empty.
     pub fn list(&self, name: &str) -> Vec<String> {
         self.param(name)

@@ -1,5 +1,5 @@
-//! Endpoints that Elasticsearch has and Limber lacks. They are refused by name, so that nobody looks for a
-//! typo.
+//! Endpoints that Elasticsearch or OpenSearch has and Limber lacks. They are refused by name, so that nobody
+//! looks for a typo.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
@@ -10,7 +10,8 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
-const EVERY: &[Method] = &[Method::Get, Method::Head, Method::Post, Method::Put, Method::Delete];
+const EVERY: &[Method] =
+    &[Method::Get, Method::Head, Method::Post, Method::Put, Method::Delete, Method::Patch];
 
 const fn absent(path: &'static str) -> Route {
     Route { methods: EVERY, path, parameters: &[ANY_PARAMETER], pool: PoolName::Management, handler: refuse }
@@ -21,7 +22,7 @@ pub fn refuses(route: &Route) -> bool {
     ROUTES.iter().chain(FAMILIES).any(|absent| absent.path == route.path)
 }
 
-/// Elasticsearch's endpoints that Limber does not have, each refused by its name. Part of
+/// Endpoints that Limber does not have, each refused by its name. OpenSearch's come last. Part of
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
@@ -67,6 +68,25 @@ pub const ROUTES: &[Route] = &[
     absent("/_sql/async/{what}/{id}"),
     absent("/_streams/{what}"),
     absent("/_streams/logs/{what}"),
+    absent("/_bulk/stream"),
+    absent("/{index}/_bulk/stream"),
+    absent("/_cluster/routing/awareness/weights"),
+    absent("/_cluster/routing/awareness/{attribute}/weights"),
+    absent("/_filecache/prune"),
+    absent("/{index}/_scale"),
+    absent("/{index}/_tier"),
+    absent("/{index}/_tier/{target_tier}"),
+    absent("/{index}/_upgrade"),
+    absent("/{index}/ingestion/{what}"),
+    absent("/_insights/{what}"),
+    absent("/_list/wlm_stats"),
+    absent("/_list/wlm_stats/{what}"),
+    absent("/_list/wlm_stats/{what}/{workload_groups}"),
+    absent("/_nodes/{node_id}/_wlm/{what}"),
+    absent("/_rules/{feature}"),
+    absent("/_rules/{feature}/{id}"),
+    absent("/_tier/{what}"),
+    absent("/_upgrade"),
 ];
 
 /// The prefixes of whole endpoint families; every path below them is refused.
@@ -141,6 +161,35 @@ pub const FAMILIES: &[Route] = &[
     absent("/_security/{a}/{b}/{c}/{d}/{e}"),
     absent("/_security/{a}/{b}/{c}/{d}/{e}/{f}"),
     absent("/_security/{a}/{b}/{c}/{d}/{e}/{f}/{g}"),
+    absent("/_ltr"),
+    absent("/_ltr/{a}"),
+    absent("/_ltr/{a}/{b}"),
+    absent("/_ltr/{a}/{b}/{c}"),
+    absent("/_ltr/{a}/{b}/{c}/{d}"),
+    absent("/_ltr/{a}/{b}/{c}/{d}/{e}"),
+    absent("/_ltr/{a}/{b}/{c}/{d}/{e}/{f}"),
+    absent("/_opendistro/{a}"),
+    absent("/_opendistro/{a}/{b}"),
+    absent("/_opendistro/{a}/{b}/{c}"),
+    absent("/_opendistro/{a}/{b}/{c}/{d}"),
+    absent("/_opendistro/{a}/{b}/{c}/{d}/{e}"),
+    absent("/_opendistro/{a}/{b}/{c}/{d}/{e}/{f}"),
+    absent("/_opendistro/{a}/{b}/{c}/{d}/{e}/{f}/{g}"),
+    absent("/_plugins/{a}"),
+    absent("/_plugins/{a}/{b}"),
+    absent("/_plugins/{a}/{b}/{c}"),
+    absent("/_plugins/{a}/{b}/{c}/{d}"),
+    absent("/_plugins/{a}/{b}/{c}/{d}/{e}"),
+    absent("/_plugins/{a}/{b}/{c}/{d}/{e}/{f}"),
+    absent("/_plugins/{a}/{b}/{c}/{d}/{e}/{f}/{g}"),
+    absent("/_remotestore/{a}"),
+    absent("/_remotestore/{a}/{b}"),
+    absent("/_remotestore/{a}/{b}/{c}"),
+    absent("/_remotestore/{a}/{b}/{c}/{d}"),
+    absent("/_wlm/{a}"),
+    absent("/_wlm/{a}/{b}"),
+    absent("/_wlm/{a}/{b}/{c}"),
+    absent("/_wlm/{a}/{b}/{c}/{d}"),
 ];
 
 /// Whether the route only refuses requests.

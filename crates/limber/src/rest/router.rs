@@ -10,6 +10,7 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_text::likeness::{self, edit_distance};
 
 use super::App;
+use super::documents::document::parse_active_copies;
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_flag, parse_time_ms};
 use crate::http::response::{BARE, Response};
@@ -209,7 +210,8 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
 }
 
 /// Parameters that are boolean wherever they are read.
-const FLAGS: [&str; 13] = [
+const FLAGS: [&str; 14] = [
+    "create",
     "detailed",
     "dry_run",
     "flat_settings",
@@ -255,6 +257,12 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
                 return Err(RequestError::illegal_argument(reason).caused_by(cause));
             }
             name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),
+            // `_close` has another value, which it warns of.
+            "wait_for_active_shards"
+                if is_read && !(value == "index-setting" && route.path.ends_with("/_close")) =>
+            {
+                parse_active_copies(value)?;
+            }
             "timeout" | "master_timeout" | "cluster_manager_timeout" | "wait_for_timeout" if is_read => {
                 parse_time_ms(name, value)?;
             }

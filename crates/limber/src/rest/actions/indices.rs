@@ -59,6 +59,7 @@ pub(super) const ROWS: &[Row] = &[
     ("PUT POST DELETE", "/{index}/_alias/{name}", "indices:admin/aliases"),
     ("PUT", "/_alias", "indices:admin/aliases"),
     ("PUT", "/_aliases", "indices:admin/aliases"),
+    ("PUT POST", "/_aliases/{name}", "indices:admin/aliases"),
     ("PUT POST", "/_alias/{name}", "indices:admin/aliases"),
     ("PUT", "/{index}/_alias", "indices:admin/aliases"),
     ("PUT", "/{index}/_aliases", "indices:admin/aliases"),

@@ -42,6 +42,10 @@ impl Column {
     }
 }
 
+/// OpenSearch's names of columns that Elasticsearch names otherwise. They are no aliases, because
+/// Elasticsearch's `help` does not list them.
+const OPEN_SEARCH_NAMES: &[(&str, &str)] = &[("cluster_manager", "master")];
+
 /// One value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
@@ -138,7 +142,10 @@ impl Table {
         chosen
     }
 
+    /// Finds a column by its name, by one of its aliases, or by OpenSearch's name for it.
     fn find(&self, name: &str) -> Option<usize> {
+        let name =
+            OPEN_SEARCH_NAMES.iter().find(|(theirs, _)| *theirs == name).map_or(name, |(_, ours)| ours);
         self.columns.iter().position(|c| c.name == name || c.aliases.split(',').any(|alias| alias == name))
     }
 

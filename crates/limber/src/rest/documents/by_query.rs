@@ -15,6 +15,7 @@ use crate::http::response::Response;
 use crate::http::status;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::unrecognized;
+use crate::rest::searches::search::check_lonely_parameters;
 use crate::rest::server::tasks::parse_task_id;
 use crate::rest::{App, Route};
 
@@ -93,6 +94,11 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
     if request.param("size").is_some() {
         return Err(RequestError::illegal_argument("invalid parameter [size], use [max_docs] instead"));
     }
+    check_lonely_parameters(request)?;
+    request.flag("version")?;
+    if request.flag_or("request_cache", false)? {
+        return Err(RequestError::validation(["[request_cache] cannot be used in a scroll context"]));
+    }
     let mut body = request.json()?.unwrap_or(Value::Null);
     let mut shared = Shared::from_url(request)?;
     let mut script = None;
@@ -146,6 +152,10 @@ impl Shared {
         // Checks only the syntax of these: one node has one copy to wait for, and batches have no time limit
         // of their own.
         request.time_ms("timeout")?;
+        if request.param("scroll") == Some("-1") {
+            let reason = "duration cannot be negative, was given [-1000000]";
+            return Err(RequestError::illegal_argument(reason));
+        }
         request.time_ms("scroll")?;
         if let Some(text) = request.param("conflicts") {
             shared.proceeds_on_conflicts = conflicts(text)?;
@@ -233,7 +243,7 @@ impl Shared {
         if request.search.size() == 0 {
             problems.push("[size] cannot be [0] in a scroll context");
         }
-        if request.search.from() > 0 {
+        if request.search.from.is_some() {
             problems.push("from is not supported in this context");
         }
         if request.search.stored_fields.is_some() {
@@ -282,12 +292,13 @@ fn rethrottle(app: &App, request: &Request) -> Result<Response> {
     let speed = speed(request)?
         .ok_or_else(|| RequestError::illegal_argument("requests_per_second is a required parameter"))?;
     let task = id.and_then(|id| app.node.tasks().list().into_iter().find(|task| task.id == id));
+    let group_by = request.param("group_by").unwrap_or("nodes");
     let Some((task, progress)) = task.and_then(|task| Some((task.clone(), task.progress.clone()?))) else {
-        return Err(crate::rest::server::tasks::missing(text));
+        return crate::rest::server::tasks::not_running(app, group_by, text);
     };
     progress.rethrottle(speed);
     let shown = (text.to_owned(), app.node.tasks().show(&task, app.node.node_id(), true));
-    crate::rest::server::tasks::answer(app, request.param("group_by").unwrap_or("nodes"), vec![shown])
+    crate::rest::server::tasks::answer(app, group_by, vec![shown])
 }
 
 fn speed(request: &Request) -> Result<Option<f32>> {

@@ -95,7 +95,11 @@ pub fn check_wait_for_active_shards(request: &Request) -> Result<()> {
 
 /// Reads `wait_for_active_shards`. Without it one copy is enough.
 pub fn active_copies(request: &Request) -> Result<ActiveCopies> {
-    let Some(text) = request.param("wait_for_active_shards") else { return Ok(ActiveCopies::Number(1)) };
+    request.param("wait_for_active_shards").map_or(Ok(ActiveCopies::Number(1)), parse_active_copies)
+}
+
+/// Parses a value of `wait_for_active_shards`.
+pub(in crate::rest) fn parse_active_copies(text: &str) -> Result<ActiveCopies> {
     if text == "all" {
         return Ok(ActiveCopies::All);
     }
@@ -143,7 +147,9 @@ fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) ->
     })?;
     operation.if_primary_term = not_negative(request, "if_primary_term", |number| {
         format!("primary term must be non negative. got [{number}]")
-    })?;
+    })?
+    // Elasticsearch's value for "any term".
+    .filter(|term| *term != 0);
     operation.require_alias = request.flag_or("require_alias", false)?;
     operation.require_data_stream = request.flag_or("require_data_stream", false)?;
     Ok(operation)

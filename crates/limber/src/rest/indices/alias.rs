@@ -20,6 +20,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Put], "/_alias", CHANGE, put),
     route(&[Method::Put], "/_aliases", CHANGE, put),
     route(&[Method::Put, Method::Post], "/_alias/{name}", CHANGE, put),
+    route(&[Method::Put, Method::Post], "/_aliases/{name}", CHANGE, put),
     route(&[Method::Put], "/{index}/_alias", CHANGE, put),
     route(&[Method::Put], "/{index}/_aliases", CHANGE, put),
     route(&[Method::Put, Method::Post], "/{index}/_aliases/{name}", CHANGE, put),

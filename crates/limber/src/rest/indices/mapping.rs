@@ -66,7 +66,9 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
     let patterns = request.list("fields");
     let mut answer = Map::new();
-    for info in app.node.get_index(request.param("index").unwrap_or("_all"), options)? {
+    let indices = app.node.get_index(request.param("index").unwrap_or("_all"), options)?;
+    // As in Elasticsearch, closed indices are left out.
+    for info in indices.into_iter().filter(|info| info.open) {
         let mut found = Map::new();
         let mut leaves = Vec::new();
         collect_leaves(&info.mappings, "", &mut leaves);
@@ -89,13 +91,7 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
         }
         answer.insert(info.name.to_string(), json!({"mappings": found}));
     }
-    let nothing = answer.values().all(|index| index["mappings"].as_object().is_none_or(Map::is_empty));
-    let status = if answer.is_empty() && nothing && request.param("index").is_some_and(|i| i != "_all") {
-        404
-    } else {
-        200
-    };
-    Ok(Response::json(status, Value::Object(answer)))
+    Ok(Response::json(if answer.is_empty() { 404 } else { 200 }, Value::Object(answer)))
 }
 
 /// Collects every leaf field with its definition, including multi-fields, in mapping order.

@@ -5,11 +5,12 @@ use limber_mapping::RequestError;
 use limber_search::{CountRequest, UrlParameters};
 use serde_json::Value;
 
-use super::search::{check_clusters, placement, refused};
+use super::search::{check_clusters, check_lonely_parameters, placement, refused};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::unrecognized;
 use crate::rest::{App, Route};
 
 const PARAMETERS: &[&str] = with_indices_options![
@@ -48,8 +49,28 @@ pub fn failed_to_parse(error: RequestError) -> RequestError {
     }
 }
 
+/// Whether a request brings its query in a body, or in the parameter that stands for one.
+pub(super) fn has_query_body(request: &Request) -> bool {
+    request.has_body() || request.param("source").is_some()
+}
+
+/// Refuses the parameters of a query in the URL as unknown. A request whose body has the query reads none.
+pub(super) fn refuse_url_query(request: &Request) -> Result<()> {
+    let given = OF_THE_QUERY.iter().filter(|name| request.param(name).is_some());
+    let given: Vec<(&str, Option<&str>)> = given.map(|name| (*name, None)).collect();
+    if given.is_empty() { Ok(()) } else { Err(unrecognized(&request.uri, "parameter", &given)) }
+}
+
+/// Checks the parameters of `_count` and `_cat/count`.
+fn check_parameters(request: &Request) -> Result<()> {
+    if has_query_body(request) { refuse_url_query(request) } else { check_lonely_parameters(request) }
+}
+
 fn count(app: &App, request: &Request) -> Result<Response> {
     let body = request.json().map_err(failed_to_parse)?.unwrap_or(Value::Null);
+    check_parameters(request)?;
+    request.number::<i32>("terminate_after")?;
+    request.float("min_score")?;
     let parsed = CountRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let index = request.param("index").unwrap_or("_all");
@@ -64,6 +85,7 @@ fn count(app: &App, request: &Request) -> Result<Response> {
 /// Counts the documents of the indices that match the body or `q`, for `_cat/count`.
 pub fn count_matching(app: &App, request: &Request) -> Result<u64> {
     let body = request.json()?.unwrap_or(Value::Null);
+    check_parameters(request)?;
     let query = request.query.iter().filter(|(name, _)| OF_THE_QUERY.contains(&name.as_str()));
     let parsed = CountRequest::parse(&body, &UrlParameters(query.cloned().collect()))?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;

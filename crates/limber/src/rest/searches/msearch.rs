@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::point_in_time::check_not_with_point_in_time;
 use super::search::{
-    ContextIds, beginning, check_clusters, check_total_as_int, refused, render, without_default_pipeline,
+    ContextIds, beginning, check_clusters, check_hints, check_total_as_int, refused, render,
+    without_default_pipeline,
 };
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
@@ -78,6 +79,7 @@ pub fn run(
     if request.number::<i64>("max_concurrent_searches")?.is_some_and(|n| n < 1) {
         return Err(RequestError::illegal_argument("maxConcurrentSearchRequests must be positive"));
     }
+    check_hints(request)?;
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
     let lines: Vec<&[u8]> = request.body.split(|byte| *byte == b'\n').collect();
     let pairs: Vec<&[&[u8]]> = lines[..lines.len() - 1].chunks(2).collect();

@@ -60,7 +60,7 @@ const OF_QUERY: [&str; 5] = ["analyze_wildcard", "analyzer", "default_operator",
 const OF_SUGGESTER: [&str; 3] = ["suggest_mode", "suggest_size", "suggest_text"];
 
 /// Refuses parameters whose main parameter is missing.
-fn check_lonely_parameters(request: &Request) -> Result<()> {
+pub(in crate::rest) fn check_lonely_parameters(request: &Request) -> Result<()> {
     let path = request.uri.split('?').next().unwrap_or_default();
     let told = |names: &[&str], missing: &str| {
         let given: Vec<&str> = names.iter().copied().filter(|name| request.param(name).is_some()).collect();
@@ -195,21 +195,9 @@ pub fn render(
     Ok(out)
 }
 
-/// Checks the parameters that can only be in the URL. Returns whether totals are printed as plain numbers.
-///
-/// Hints for the execution that cannot change the result (batch sizes, concurrency, the choice of a shard
-/// copy) are only checked for their syntax.
-pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Result<bool> {
-    request.flag("typed_keys")?;
-    for name in [
-        "analyze_wildcard",
-        "lenient",
-        "request_cache",
-        "allow_partial_search_results",
-        "ccs_minimize_roundtrips",
-    ] {
-        request.flag(name)?;
-    }
+/// Checks the syntax of hints for the execution, which cannot change the result: batch sizes and concurrency.
+pub(super) fn check_hints(request: &Request) -> Result<()> {
+    request.flag("ccs_minimize_roundtrips")?;
     for (name, shown, least) in [
         ("batched_reduce_size", "batchedReduceSize", 2),
         ("max_concurrent_shard_requests", "maxConcurrentShardRequests", 1),
@@ -219,6 +207,16 @@ pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Res
             return Err(RequestError::illegal_argument(format!("{shown} must be >= {least}")));
         }
     }
+    Ok(())
+}
+
+/// Checks the parameters that can only be in the URL. Returns whether totals are printed as plain numbers.
+pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Result<bool> {
+    request.flag("typed_keys")?;
+    for name in ["analyze_wildcard", "lenient", "request_cache", "allow_partial_search_results"] {
+        request.flag(name)?;
+    }
+    check_hints(request)?;
     if request.param("scroll").is_some() {
         parsed.validate_scroll()?;
         if request.flag_or("request_cache", false)? {

@@ -8,7 +8,7 @@ use limber_mapping::RequestError;
 use limber_search::{CountRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 
-use super::count::failed_to_parse;
+use super::count::{failed_to_parse, has_query_body, refuse_url_query};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
@@ -50,6 +50,9 @@ fn validate(app: &App, request: &Request) -> Result<Response> {
     let explain = request.flag_or("explain", false)? || request.flag_or("rewrite", false)?;
     let all_shards = request.flag_or("all_shards", false)?;
     let explain = explain || all_shards;
+    if has_query_body(request) || request.param("q").is_none() {
+        refuse_url_query(request)?;
+    }
     // Malformed JSON makes a query invalid like everything else in it.
     let body = request.json().map_err(failed_to_parse);
     let parse = |body: Option<Value>| {

@@ -144,20 +144,29 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
     };
     let mut answer = node_stats(app, &wants, &indices)?;
     for (name, section) in SECTIONS.iter().filter(|(name, _)| metrics.iter().any(|metric| metric == name)) {
-        answer[*name] = section(app);
+        let section = section(app)?;
+        if !section.is_null() {
+            answer[*name] = section;
+        }
     }
     Ok(envelope(app, Some(with_words(request, answer)?)))
 }
 
 fn fs_section(app: &App) -> Value {
     let mut fs = app.node.fs_stats();
+    let mut traffic = None;
     if let Some(data) = fs["data"].as_array_mut() {
+        let paths = data.iter().filter_map(|entry| entry["path"].as_str()).map(Path::new);
+        traffic = machine::disk_traffic(paths);
         for entry in data {
             let path = entry["path"].as_str().unwrap_or_default().to_owned();
             let (mount, kind) = machine::mount_of(Path::new(&path));
             entry["mount"] = mount.into();
             entry["type"] = kind.into();
         }
+    }
+    if let Some(traffic) = traffic {
+        fs["io_stats"] = traffic;
     }
     fs
 }
@@ -236,7 +245,8 @@ pub fn now_millis() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
 
-fn os_section() -> Value {
+/// Renders the section `os`.
+pub(super) fn os_section() -> Value {
     let os = machine::os();
     let used = os.memory_total_bytes.saturating_sub(os.memory_available_bytes);
     let percent = |part: u64, whole: u64| (part * 100).checked_div(whole).unwrap_or(0);

@@ -39,19 +39,23 @@ fn selected(actions: &[String], action: &str) -> bool {
     actions.is_empty() || actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, action))
 }
 
+/// Whether `nodes` and `parent_task_id` leave any task of this node. No task here has a parent.
+fn may_select(app: &App, request: &Request) -> Result<bool> {
+    let is_here =
+        request.param("nodes").is_none_or(|nodes| nodes.is_empty() || super::nodes::selects(app, nodes));
+    let has_parent = match request.param("parent_task_id").filter(|parent| !parent.is_empty()) {
+        Some(parent) => parse_task_id(app, parent).map(|_| true)?,
+        None => false,
+    };
+    Ok(is_here && !has_parent)
+}
+
 /// Returns the tasks that a list shows: those of this node with one of the requested actions. The list
 /// request itself is included, as in Elasticsearch. `wait_for_completion` waits until no other task is left
 /// or the time is up.
 pub(in crate::rest) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Task>>> {
     let actions = request.list("actions");
-    let is_here =
-        request.param("nodes").is_none_or(|nodes| nodes.is_empty() || super::nodes::selects(app, nodes));
-    // No task here has a parent.
-    let has_parent = match request.param("parent_task_id").filter(|parent| !parent.is_empty()) {
-        Some(parent) => parse_task_id(app, parent).map(|_| true)?,
-        None => false,
-    };
-    if !is_here || has_parent {
+    if !may_select(app, request)? {
         return Ok(Vec::new());
     }
     let own = app.node.tasks().register(LIST_ACTION, "", false);
@@ -114,7 +118,7 @@ pub(in crate::rest) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64
     Ok(u64::try_from(id).ok().filter(|_| node == app.node.node_id()))
 }
 
-pub(in crate::rest) fn missing(text: &str) -> RequestError {
+fn missing(text: &str) -> RequestError {
     RequestError::not_found(
         "resource_not_found_exception",
         format!("task [{text}] isn't running and hasn't stored its results"),
@@ -132,10 +136,38 @@ fn of_no_node(task: &str) -> RequestError {
 
 /// Returns the response about a task of an unknown node.
 fn of_another_node(task: &str) -> Response {
-    let node = task.rsplit_once(':').map_or(task, |(node, _)| node);
-    let cause = json!({"type": "no_such_node_exception", "reason": format!("No such node [{node}]"), "node_id": node});
-    let failure = json!({"type": "failed_node_exception", "reason": format!("Failed node [{node}]"), "node_id": node, "caused_by": cause});
-    Response::ok(json!({"node_failures": [failure], "nodes": {}}))
+    Response::ok(json!({"node_failures": [node_failure(task, no_such_node(task))], "nodes": {}}))
+}
+
+/// Returns the response of a change to a task that does not run, which is one without tasks.
+pub(in crate::rest) fn not_running(app: &App, group_by: &str, task: &str) -> Result<Response> {
+    let cause = match parse_task_id(app, task)? {
+        Some(_) => {
+            json!({"type": "resource_not_found_exception", "reason": format!("task [{task}] is missing")})
+        }
+        None => no_such_node(task),
+    };
+    let failures = json!([node_failure(task, cause)]);
+    Ok(Response::ok(match group_by {
+        "none" => json!({"node_failures": failures, "tasks": []}),
+        "parents" => json!({"node_failures": failures, "tasks": {}}),
+        _ => json!({"node_failures": failures, "nodes": {}}),
+    }))
+}
+
+fn node_of(task: &str) -> &str {
+    task.rsplit_once(':').map_or(task, |(node, _)| node)
+}
+
+fn no_such_node(task: &str) -> Value {
+    let node = node_of(task);
+    json!({"type": "no_such_node_exception", "reason": format!("No such node [{node}]"), "node_id": node})
+}
+
+fn node_failure(task: &str, cause: Value) -> Value {
+    let node = node_of(task);
+    let reason = format!("Failed node [{node}]");
+    json!({"type": "failed_node_exception", "reason": reason, "node_id": node, "caused_by": cause})
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
@@ -160,6 +192,9 @@ fn cancel(app: &App, request: &Request) -> Result<Response> {
     };
     let node_id = app.node.node_id();
     let mut cancelled = Vec::new();
+    if !may_select(app, request)? {
+        return answer(app, "nodes", cancelled);
+    }
     for task in app.node.tasks().list() {
         if only.is_none_or(|id| id == task.id) && selected(&actions, task.action) && task.cancel() {
             cancelled.push((format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, false)));
