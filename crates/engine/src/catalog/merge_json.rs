@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// before the new ones.
 ///
 /// Source: `MetadataCreateIndexService#collectV2Mappings` (merge reason INDEX_TEMPLATE).
-pub(super) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, Value>) {
+pub(crate) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, Value>) {
     for (key, value) in over {
         match (base.get_mut(key), value) {
             (Some(Value::Object(below)), Value::Object(above)) if key == "properties" => {

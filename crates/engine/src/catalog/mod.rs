@@ -19,6 +19,7 @@ pub(crate) use alias_actions::{AliasAction, parse_actions};
 pub use data_stream::DataStream;
 pub(crate) use data_stream::{BACKING_PREFIX, DataStreamOptions};
 pub(crate) use date_math::NameClock;
+pub(crate) use merge_json::merge_mappings;
 pub use metadata::{Catalog, IndexMetadata};
 pub(crate) use resolve::WriteTarget;
 pub(crate) use stream_overrides::StreamOptions;

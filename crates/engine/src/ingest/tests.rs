@@ -112,6 +112,32 @@ fn text_of_what_was_not_edited_stays() {
     }
 }
 
+/// The documents are those of Elasticsearch 9.4.3.
+fn append_of_copies_and_of_empty_values() {
+    let copy = r#"[{"append":{"field":"a","copy_from":"b"}}]"#;
+    check(copy, r#"{"b":[1,2],"a":0}"#, r#"{"b":[1,2],"a":[0,1,2]}"#);
+    check(copy, r#"{"b":null,"a":0}"#, r#"{"b":null,"a":[0,null]}"#);
+    check(copy, r#"{"a":0}"#, "!field [b] not present as part of path [b]");
+    check(
+        r#"[{"append":{"field":"a","copy_from":"b"}},{"set":{"field":"b.c","value":1}}]"#,
+        r#"{"b":{"c":5},"a":0}"#,
+        r#"{"b":{"c":1},"a":[0,{"c":5}]}"#,
+    );
+    let without_empty = r#"[{"append":{"field":"a","copy_from":"b","ignore_empty_values":true}}]"#;
+    for (source, expected) in [
+        (r#"{"b":["x","",null],"a":0}"#, r#"{"b":["x","",null],"a":[0,"x"]}"#),
+        (r#"{"b":[[],{},""]}"#, r#"{"b":[[],{},""],"a":[[],{}]}"#),
+        (r#"{"b":["",null],"a":0}"#, r#"{"b":["",null],"a":0}"#),
+        (r#"{"b":"","a":0}"#, r#"{"b":"","a":0}"#),
+        (r#"{"b":null}"#, r#"{"b":null}"#),
+        (r#"{"a":0}"#, r#"{"a":0}"#),
+    ] {
+        check(without_empty, source, expected);
+    }
+    check(r#"[{"append":{"field":"a","value":[]}}]"#, r#"{"a":0}"#, r#"{"a":0}"#);
+    check(r#"[{"append":{"field":"a","value":[]}}]"#, "{}", "{}");
+}
+
 #[test]
 fn set_and_append() {
     check(
@@ -173,6 +199,7 @@ fn set_and_append() {
         r#"{"a":[3,1,2]}"#,
     );
     check(r#"[{"append":{"field":"a","value":1}}]"#, r#"{"a":null}"#, r#"{"a":[null,1]}"#);
+    append_of_copies_and_of_empty_values();
     check(r#"[{"append":{"field":"a.b","value":"{{c}}"}}]"#, r#"{"c":1}"#, r#"{"c":1,"a":{"b":["1"]}}"#);
 }
 

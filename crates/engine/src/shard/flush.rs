@@ -55,6 +55,8 @@ impl Shard {
         let mut committed = core.committed.lock();
         // Checked again, because the core may have failed while this thread waited for the lock.
         core.check()?;
+        // As in Elasticsearch, a flush without changes counts too.
+        let _timer = Timer::start(&*self.services.environment.clock, &self.counters.flush, 1);
         if !force && !core.is_uncommitted.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -63,7 +65,6 @@ impl Shard {
             return Ok(());
         }
         let number = core.flushes_begun.fetch_add(1, Ordering::AcqRel) + 1;
-        let _timer = Timer::start(&*self.services.environment.clock, &self.counters.flush, 1);
         // If the next generation cannot be created, nothing is lost: the translog continues with this one.
         core.translog.prepare_roll(self.now_millis()).map_err(|error| self.disk_refused(&error))?;
         let _fence = Fence::new(core, "a flush");

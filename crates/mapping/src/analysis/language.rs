@@ -103,7 +103,8 @@ const LANGUAGES: &[Language] = &[
 
 /// Returns the names of all built-in analyzers.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    let others = ["standard", "simple", "whitespace", "keyword", "pattern", "fingerprint", "snowball"];
+    let others =
+        ["standard", "chinese", "simple", "whitespace", "keyword", "pattern", "fingerprint", "snowball"];
     LANGUAGES.iter().map(|language| language.name).chain(others)
 }
 
@@ -126,6 +127,14 @@ pub(super) fn analyzer(
                 true => Analyzer::standard(name, tokenizer, filter("lowercase")?),
                 false => Analyzer::new(name, tokenizer, vec![filter("lowercase")?, stop_of(words)]),
             }
+        }
+        // Elasticsearch keeps the name for `standard` with English stop words and no settings.
+        "chinese" => {
+            let body = Map::new();
+            let none = Settings { body: &body, ..*settings };
+            let words = stop_set(&none, context, "english", false)?;
+            let filters = vec![filter("lowercase")?, stop_of(words)];
+            Analyzer::new(name, tokenizer_of("standard", &none, context)?, filters)
         }
         "simple" => plain("lowercase")?,
         "whitespace" => plain("whitespace")?,

@@ -398,7 +398,7 @@ fn analyzer(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, 
 }
 
 /// Analyzers of Elasticsearch's plugins that are not supported.
-const MISSING: &[&str] = &["chinese", "icu_analyzer", "kuromoji", "nori", "polish", "smartcn", "ukrainian"];
+const MISSING: &[&str] = &["icu_analyzer", "kuromoji", "nori", "polish", "smartcn", "ukrainian"];
 
 fn custom(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, RequestError> {
     let name = settings.name;

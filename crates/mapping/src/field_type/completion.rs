@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::RequestError;
 use crate::field::completion::Completion as Completions;
-use crate::field::{Check, Field, FieldType, KeptIn, Leaf, META, Param, Reads, Update, ValueKind, param};
+use crate::field::{
+    Check, Field, FieldType, KEEP, KeptIn, Leaf, META, Param, Reads, Update, ValueKind, param,
+};
 
 #[derive(Debug)]
 pub(super) struct Completion;
@@ -17,6 +19,7 @@ static PARAMS: &[Param] = &[
     param("max_input_length", Check::Count, Update::Always, "50"),
     param("contexts", Check::Contexts, Update::Never, "null"),
     META,
+    KEEP,
 ];
 
 impl FieldType for Completion {

@@ -3,7 +3,7 @@
 
 use crate::RequestError;
 use crate::field::{
-    DateContext, Field, FieldType, KeptIn, Leaf, Location, META, Param, RangeEnd, Reads, Selection,
+    DateContext, Field, FieldType, KEEP, KeptIn, Leaf, Location, META, Param, RangeEnd, Reads, Selection,
     ValueKind, Wanted,
 };
 
@@ -16,7 +16,7 @@ impl FieldType for Percolator {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[META]
+        &[META, KEEP]
     }
 
     fn values(&self, _: &Leaf) -> Result<ValueKind, RequestError> {

@@ -8,7 +8,7 @@ use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::feature::RankFeature as Feature;
 use crate::field::{
-    Check, DateContext, Field, FieldType, KeptIn, Leaf, Location, META, NULL_VALUE, OwnedScalar, Param,
+    Check, DateContext, Field, FieldType, KEEP, KeptIn, Leaf, Location, META, NULL_VALUE, OwnedScalar, Param,
     Precision, Reads, Selection, Update, ValueKind, Wanted, param,
 };
 
@@ -42,7 +42,7 @@ impl FieldType for RankFeature {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[POSITIVE, NULL_VALUE, META]
+        &[POSITIVE, NULL_VALUE, META, KEEP]
     }
 
     fn values(&self, _: &Leaf) -> Result<ValueKind, RequestError> {
@@ -100,7 +100,7 @@ impl FieldType for RankFeatures {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[POSITIVE, META]
+        &[POSITIVE, META, KEEP]
     }
 
     fn values(&self, _: &Leaf) -> Result<ValueKind, RequestError> {

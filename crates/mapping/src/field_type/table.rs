@@ -76,6 +76,7 @@ pub(crate) static MISSING: &[&str] = &[
     "annotated_text",
     "counted_keyword",
     "dense_vector",
+    "exponential_histogram",
     "histogram",
     "icu_collation_keyword",
     "murmur3",

@@ -96,4 +96,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Aggregations that Elasticsearch has and this server does not have. They are refused by name, so that they
 /// are not mistaken for typing errors.
-pub(super) const UNSUPPORTED: &[&str] = &["bucket_correlation", "bucket_count_ks_test", "inference"];
+pub(super) const UNSUPPORTED: &[&str] =
+    &["bucket_correlation", "bucket_count_ks_test", "cartesian_bounds", "cartesian_centroid", "inference"];

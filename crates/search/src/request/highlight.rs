@@ -188,7 +188,8 @@ fn texts(value: &Value) -> Result<Vec<String>, RequestError> {
 }
 
 /// Options of a field that can also be set for all fields.
-const OPTIONS: [(&str, ValueKind); 20] = [
+const OPTIONS: [(&str, ValueKind); 21] = [
+    ("tags_schema", ValueKind::Text),
     ("pre_tags", ValueKind::Texts),
     ("post_tags", ValueKind::Texts),
     ("fragment_size", ValueKind::Int),
@@ -248,6 +249,18 @@ impl Options {
     /// Sets an option of [`OPTIONS`].
     fn set(&mut self, key: &str, value: &Value) -> Result<(), RequestError> {
         match key {
+            "tags_schema" => {
+                let schema = json::text(value)?;
+                let (open, close) = match schema.as_str() {
+                    "styled" => styled(),
+                    "default" => (vec!["<em>".to_owned()], vec!["</em>".to_owned()]),
+                    _ => {
+                        let reason = format!("Unknown tag schema [{schema}]");
+                        return Err(RequestError::illegal_argument(reason));
+                    }
+                };
+                (self.pre_tags, self.post_tags) = (Some(open), Some(close));
+            }
             "pre_tags" => self.pre_tags = Some(texts(value)?),
             "post_tags" => self.post_tags = Some(texts(value)?),
             "fragment_size" => self.fragment_size = Some(json::int(value)?),
@@ -409,18 +422,6 @@ impl Highlight {
                 ("encoder", value) => {
                     ValueKind::Text.check(PARSER, key, value)?;
                     escapes = value == "html";
-                }
-                ("tags_schema", value) => {
-                    ValueKind::Text.check(PARSER, key, value)?;
-                    let schema = json::text(value)?;
-                    let (open, close) = match schema.as_str() {
-                        "styled" => styled(),
-                        "default" => (vec!["<em>".to_owned()], vec!["</em>".to_owned()]),
-                        _ => {
-                            return Err(PARSER.malformed(key));
-                        }
-                    };
-                    (all.pre_tags, all.post_tags) = (Some(open), Some(close));
                 }
                 (key, value) => {
                     if !all.take(key, value, PARSER)? {

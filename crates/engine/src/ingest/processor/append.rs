@@ -1,7 +1,7 @@
 //! `append`: "add these values to this array".
 //!
 //! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`. A single value first
-//! becomes an array; a missing field becomes an array.
+//! becomes an array; a missing field becomes an array. If nothing is appended, the document does not change.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use limber_mapping::RequestError;
 use limber_work as work;
 
 use super::super::document::IngestDocument;
-use super::super::document::node::{Kind, Node, NodeId};
+use super::super::document::node::{Kind, NONE, Node, NodeId};
 use super::super::document::path::FieldPath;
 use super::super::document::value::java_text;
 use super::super::options::Options;
@@ -17,31 +17,84 @@ use super::super::template::{FieldName, ValueSource};
 use super::{Flow, Processor};
 
 #[derive(Debug)]
-struct Append {
-    field: FieldName,
-    value: ValueSource,
-    allow_duplicates: bool,
+enum Source {
+    Value(ValueSource),
+    CopyFrom(FieldPath),
 }
 
-/// Compiles the processor. Options: `field` and `value`; optional `media_type` (`application/json`) and
-/// `allow_duplicates` (true).
+#[derive(Debug)]
+struct Append {
+    field: FieldName,
+    source: Source,
+    allow_duplicates: bool,
+    ignore_empty_values: bool,
+}
+
+/// Compiles the processor. Options: `field`, and either `value` or `copy_from`; optional `media_type`
+/// (`application/json`), `allow_duplicates` (true) and `ignore_empty_values` (false: null and empty strings
+/// are appended too).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.field_name("field")?;
-    let value = options.value("value")?;
+    let copy_from = options.optional_path("copy_from")?;
     let escape = options.media_type()?;
-    let value = ValueSource::parse(&value, escape)?;
+    let source = match copy_from {
+        Some(_) if options.has("value") => {
+            return Err(
+                options.error("copy_from", "cannot set both `copy_from` and `value` in the same processor")
+            );
+        }
+        Some(path) => Source::CopyFrom(path),
+        None => Source::Value(ValueSource::parse(&options.value("value")?, escape)?),
+    };
     let allow_duplicates = options.bool_or("allow_duplicates", true)?;
-    Ok(Box::new(Append { field, value, allow_duplicates }))
+    let ignore_empty_values = options.bool_or("ignore_empty_values", false)?;
+    Ok(Box::new(Append { field, source, allow_duplicates, ignore_empty_values }))
 }
 
 impl Processor for Append {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
         self.field.with(document, |document, path| {
-            let value = self.value.make(document)?;
+            let value = match &self.source {
+                Source::Value(source) => source.make(document)?,
+                Source::CopyFrom(from) => {
+                    if self.ignore_empty_values && from.find(document)?.is_none() {
+                        return Ok(());
+                    }
+                    let id = from.get(document)?;
+                    document.copy(id, 0)?
+                }
+            };
+            let value = match self.ignore_empty_values {
+                true => without_empty(document, value)?,
+                false => value,
+            };
+            if value.kind == Kind::Array && value.first == NONE {
+                return Ok(());
+            }
             append(document, path, value, self.allow_duplicates)
         })?;
         Ok(Flow::Continue)
     }
+}
+
+/// Returns an array without its nulls and empty strings, an empty array for one of these, and any other value
+/// as it is.
+fn without_empty(document: &mut IngestDocument<'_>, value: Node) -> Result<Node, RequestError> {
+    // The text of an empty string is its two quotation marks.
+    let is_empty = |node: &Node| node.kind == Kind::Null || (node.kind == Kind::String && node.text.len == 2);
+    if value.kind != Kind::Array {
+        return Ok(if is_empty(&value) { Node::container(Kind::Array) } else { value });
+    }
+    let holder = document.add(value);
+    let items: Vec<NodeId> = document.children(holder).collect();
+    let kept = document.add(Node::container(Kind::Array));
+    for item in items {
+        let item = *document.node(item);
+        if !is_empty(&item) {
+            document.append_child(kept, "", item)?;
+        }
+    }
+    Ok(*document.node(kept))
 }
 
 /// Appends a value, or the elements of an array, to the array at `path`, which is created if necessary.

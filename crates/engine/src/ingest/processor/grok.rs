@@ -22,16 +22,20 @@ struct GrokProcessor {
     /// `capture_all_matches` of OpenSearch, which is what Elasticsearch always does: a name that is captured
     /// several times becomes a list.
     captures_all: bool,
+    /// Only checks that an expression matches, and changes no field.
+    validate_only: bool,
 }
 
 /// Compiles the processor. Options: `field` and `patterns`; optional `trace_match` (false), `ignore_missing`
-/// (false), `ecs_compatibility` (`disabled`), `capture_all_matches` (true) and `pattern_definitions`.
+/// (false), `ecs_compatibility` (`disabled`), `capture_all_matches` (true), `validate_only`
+/// (false) and `pattern_definitions`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let patterns = options.strings("patterns")?;
     let trace_match = options.bool_or("trace_match", false)?;
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     let captures_all = options.bool_or("capture_all_matches", true)?;
+    let validate_only = options.bool_or("validate_only", false)?;
     let ecs = options.string_or("ecs_compatibility", "disabled")?;
     if patterns.is_empty() {
         return Err(options.error("patterns", "List of patterns must not be empty"));
@@ -49,7 +53,14 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
             options.error("patterns", &format!("Invalid regex pattern found in: [{pattern}]. {reason}"))
         })?);
     }
-    Ok(Box::new(GrokProcessor { field, expressions, trace_match, ignore_missing, captures_all }))
+    Ok(Box::new(GrokProcessor {
+        field,
+        expressions,
+        trace_match,
+        ignore_missing,
+        captures_all,
+        validate_only,
+    }))
 }
 
 /// Reads `pattern_definitions`.
@@ -73,7 +84,7 @@ impl Processor for GrokProcessor {
         };
         for (position, expression) in self.expressions.iter().enumerate() {
             let Some(found) = expression.captures(&text)? else { continue };
-            let mut rest = found.as_slice();
+            let mut rest = if self.validate_only { &[][..] } else { found.as_slice() };
             while let Some(first) = rest.first() {
                 let count = rest.iter().take_while(|other| other.name == first.name).count();
                 let kept = if self.captures_all { count } else { 1 };

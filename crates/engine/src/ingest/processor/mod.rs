@@ -100,4 +100,4 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
 
 /// Processors that Elasticsearch has and Limber has not. The error says so, so that users do not look for a
 /// typing error.
-pub const UNSUPPORTED: &[&str] = &["attachment", "geo_grid", "inference"];
+pub const UNSUPPORTED: &[&str] = &["attachment", "cef", "geo_grid", "inference"];

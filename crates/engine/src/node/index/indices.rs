@@ -177,9 +177,21 @@ impl Node {
             .collect())
     }
 
-    /// Returns the body of `GET /_resolve/index/{name}`.
-    pub fn resolve_index(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
+    /// Returns the body of `GET /_resolve/index/{name}`. Unless `modes` is empty, it only lists indices of
+    /// these modes, and the aliases and data streams that have such an index.
+    pub fn resolve_index(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        modes: &[String],
+    ) -> Result<Value> {
         let catalog = self.catalog.load();
+        let has_mode = |index: &IndexMetadata| {
+            modes.is_empty() || modes.iter().any(|mode| mode == index.typed.mode.name())
+        };
+        let is_wanted = |name: &Arc<str>| {
+            modes.is_empty() || catalog.indices.get(name).is_some_and(|index| has_mode(index))
+        };
         let found = catalog.resolve(
             expression,
             IndicesOptions {
@@ -191,39 +203,13 @@ impl Node {
         );
         let streams = catalog
             .resolve_data_streams(expression, IndicesOptions { ignore_unavailable: true, ..options })?;
-        let indices: Vec<Value> = found?
-            .iter()
-            .map(|index| {
-                let mut attributes = vec![if index.open { "open" } else { "closed" }];
-                if index.hidden() {
-                    attributes.insert(0, "hidden");
-                }
-                let mut shown = json!({"name": &*index.name});
-                if !index.aliases.is_empty() {
-                    shown["aliases"] = index.aliases.keys().cloned().collect();
-                }
-                attributes.sort_unstable();
-                shown["attributes"] = attributes.into();
-                if let Some(stream) = catalog.backing.get(&index.name) {
-                    shown["data_stream"] = (**stream).into();
-                }
-                shown
-            })
-            .collect();
-        let aliases: Vec<Value> = catalog
+        let found = found?;
+        let aliases: Vec<Arc<str>> = catalog
             .matching_aliases(expression)
-            .iter()
+            .into_iter()
             .filter(|alias| options.expand_hidden || !catalog.alias_is_hidden(alias))
-            .map(|alias| json!({"name": &**alias, "indices": catalog.aliases[alias].iter().map(|name| &**name).collect::<Vec<_>>()}))
             .collect();
-        let streams: Vec<Value> = streams
-            .iter()
-            .map(|stream| {
-                let backing: Vec<&str> = stream.indices.iter().map(|index| &**index).collect();
-                json!({"name": &*stream.name, "backing_indices": backing, "timestamp_field": "@timestamp"})
-            })
-            .collect();
-        if indices.is_empty()
+        if found.is_empty()
             && aliases.is_empty()
             && streams.is_empty()
             && !wildcard::is_pattern(expression)
@@ -232,8 +218,45 @@ impl Node {
         {
             return Err(crate::catalog::names::index_not_found(expression));
         }
+        let indices: Vec<Value> = found
+            .iter()
+            .filter(|index| has_mode(index))
+            .map(|index| show_resolved(&catalog, index))
+            .collect();
+        let aliases = aliases.into_iter().filter_map(|alias| {
+            let names = catalog.aliases[&alias].iter().filter(|name| is_wanted(name));
+            let names: Vec<&str> = names.map(|name| &**name).collect();
+            (!names.is_empty()).then(|| json!({"name": &*alias, "indices": names}))
+        });
+        let streams = streams.iter().filter_map(|stream| {
+            let backing = stream.indices.iter().filter(|name| is_wanted(name));
+            let backing: Vec<&str> = backing.map(|name| &**name).collect();
+            (modes.is_empty() || !backing.is_empty()).then(|| {
+                json!({"name": &*stream.name, "backing_indices": backing, "timestamp_field": "@timestamp"})
+            })
+        });
+        let (aliases, streams): (Vec<Value>, Vec<Value>) = (aliases.collect(), streams.collect());
         Ok(json!({"indices": indices, "aliases": aliases, "data_streams": streams}))
     }
+}
+
+/// Returns an index as `_resolve/index` shows it.
+fn show_resolved(catalog: &Catalog, index: &IndexMetadata) -> Value {
+    let mut attributes = vec![if index.open { "open" } else { "closed" }];
+    if index.hidden() {
+        attributes.insert(0, "hidden");
+    }
+    attributes.sort_unstable();
+    let mut shown = json!({"name": &*index.name});
+    if !index.aliases.is_empty() {
+        shown["aliases"] = index.aliases.keys().cloned().collect();
+    }
+    shown["attributes"] = attributes.into();
+    if let Some(stream) = catalog.backing.get(&index.name) {
+        shown["data_stream"] = (**stream).into();
+    }
+    shown["mode"] = index.typed.mode.name().into();
+    shown
 }
 
 impl Host for Node {

@@ -129,11 +129,16 @@ impl Node {
         resource: Option<&str>,
     ) -> Result<Value> {
         let mut shards = BroadcastResponse::default();
-        let mut details = Vec::new();
+        let (mut details, mut is_changed) = (Vec::new(), false);
         for (metadata, live) in self.live_of(expression, options)? {
             shards.total += live.shards.len() as u32;
             shards.successful += live.shards.len() as u32;
-            let Some(names) = self.reload_analyzers_of(&metadata, &live, resource)? else { continue };
+            let names = self.reload_analyzers_of(&metadata, &live, resource)?;
+            is_changed |= names.is_some();
+            if names.is_none() && resource.is_some() {
+                continue;
+            }
+            let names = names.unwrap_or_default();
             details.push(json!({
                 "index": &*metadata.name,
                 "reloaded_analyzers": names,
@@ -141,7 +146,7 @@ impl Node {
             }));
         }
         // Cached responses were computed with the old analyzers.
-        if !details.is_empty() {
+        if is_changed {
             self.clear_cache(expression, options, true, true)?;
         }
         Ok(json!({"_shards": shards.to_json(), "reload_details": details}))

@@ -25,8 +25,8 @@ impl Catalog {
     /// Returns the data streams that an expression matches, in name order.
     ///
     /// # Errors
-    /// Fails with `NotFound` for a name without wildcards that is no data stream, unless the options ignore
-    /// that.
+    /// Fails with `NotFound` for a name without wildcards that does not exist, unless the options ignore
+    /// that. An index or an alias of indices is left out.
     pub(crate) fn resolve_data_streams(
         &self,
         expression: &str,
@@ -63,6 +63,8 @@ impl Catalog {
                     found.insert(name);
                 }
                 None if options.ignore_unavailable => {}
+                // An index or an alias of indices is no data stream, but it exists.
+                None if self.indices.contains_key(part) || self.aliases.contains_key(part) => {}
                 None => return Err(index_not_found(part)),
             }
         }
@@ -110,7 +112,13 @@ impl Node {
         self.check_metadata_write_block()?;
         self.change_catalog(|catalog| {
             let mut next = catalog.clone();
-            for stream in catalog.resolve_data_streams(expression, options)? {
+            let streams = catalog.resolve_data_streams(expression, options)?;
+            let is_broad = wildcard::is_pattern(expression) || expression == "_all";
+            if streams.is_empty() && !is_broad && !options.ignore_unavailable {
+                let reason = format!("data streams [{expression}] not found");
+                return Err(RequestError::not_found("resource_not_found_exception", reason));
+            }
+            for stream in streams {
                 check_is_on_indices(&stream.name)?;
                 next.data_streams.remove(&stream.name);
                 for index in stream.indices.iter().filter_map(|name| catalog.indices.get(name)) {
@@ -204,6 +212,8 @@ impl Node {
         ] {
             shown.insert(key.into(), flag.into());
         }
+        shown.insert("settings".into(), crate::settings::nest(&stream.overrides.settings));
+        shown.insert("mappings".into(), stream.overrides.mappings.clone().into());
         Ok(Value::Object(shown))
     }
 

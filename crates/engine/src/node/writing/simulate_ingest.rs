@@ -9,12 +9,12 @@ use std::sync::Arc;
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
 use limber_work as work;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::bulk::{ANY_VERSION, IndexPipelines, pipelines_in, runner_over};
 use super::reroute::Rerouted;
 use crate::api::Result;
-use crate::catalog::{Catalog, WriteTarget};
+use crate::catalog::{Catalog, WriteTarget, merge_mappings};
 use crate::ingest::{
     ChangedMetadata, Metadata, Options, Outcome, Pipelines, SimulatedDocument, ends_request, given_documents,
     tree_of,
@@ -35,7 +35,9 @@ struct Simulation {
     /// Whether templates are substituted. The mappings and settings of existing indices are ignored then.
     ignores_indices: bool,
     /// Merged into the mapping of each index.
-    mapping_addition: Value,
+    mapping_addition: Map<String, Value>,
+    /// Whether the addition replaces fields as a later template does, instead of updating an index.
+    merges_as_template: bool,
     /// The index of the preceding document and its mapping, which may take long to make.
     last_mapping: RefCell<Option<(String, Arc<Mapping>)>>,
 }
@@ -50,7 +52,8 @@ struct Ingested {
 }
 
 impl Node {
-    /// Returns the response. `index` and `pipeline` apply to documents that name none.
+    /// Returns the response. `index` and `pipeline` apply to documents that name none. With
+    /// `merges_as_template`, a field of `mapping_addition` may have another type than in the index.
     ///
     /// # Errors
     /// Fails when the body is malformed, when a substitution is not valid, or when the request is cancelled.
@@ -60,10 +63,11 @@ impl Node {
         index: Option<&str>,
         pipeline: Option<&str>,
         body: &Value,
+        merges_as_template: bool,
     ) -> Result<Value> {
         let flag = work::cancelled().unwrap_or_default();
         let _task = self.tasks.register_cancellable("indices:admin/simulate/bulk", "", flag);
-        let simulation = self.simulation(index, body)?;
+        let simulation = Simulation { merges_as_template, ..self.simulation(index, body)? };
         let timestamp = crate::ingest::timestamp(i128::from(self.now_millis()) * 1_000_000);
         let mut shown = Vec::with_capacity(simulation.documents.len());
         for given in &simulation.documents {
@@ -108,7 +112,7 @@ impl Node {
         for (name, body) in composable {
             catalog.templates.put_composable(&name, &body, false)?;
         }
-        let mapping_addition = Value::Object(substitutes("mapping_addition")?);
+        let mapping_addition = substitutes("mapping_addition")?;
         let mut documents = given_documents(&mut options)?;
         for document in &mut documents {
             if document.index.is_none() {
@@ -122,6 +126,7 @@ impl Node {
             catalog,
             ignores_indices,
             mapping_addition,
+            merges_as_template: false,
             last_mapping: RefCell::default(),
         })
     }
@@ -269,10 +274,18 @@ impl Node {
                 Arc::new(Mapping::parse(&Value::Object(resolved.mappings), &settings)?)
             }
         };
-        match &simulation.mapping_addition {
-            Value::Object(addition) if addition.is_empty() => Ok(mapping),
-            addition => Ok(Arc::new(mapping.merge(addition)?)),
+        let addition = &simulation.mapping_addition;
+        if addition.is_empty() {
+            return Ok(mapping);
         }
+        if !simulation.merges_as_template {
+            return Ok(Arc::new(mapping.merge(&Value::Object(addition.clone()))?));
+        }
+        let mut merged = mapping.to_json();
+        if let Value::Object(merged) = &mut merged {
+            merge_mappings(merged, addition);
+        }
+        Ok(Arc::new(Mapping::parse(&merged, mapping.settings())?))
     }
 }
 

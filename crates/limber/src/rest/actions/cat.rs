@@ -47,6 +47,8 @@ pub(super) const ROWS: &[Row] = &[
     ("GET", "/_cat/tasks", "cluster:monitor/tasks/lists"),
     ("GET", "/_cat/templates", "indices:admin/template/get"),
     ("GET", "/_cat/templates/{name}", "indices:admin/template/get"),
+    ("GET", "/_cat/circuit_breaker", "cluster:monitor/nodes/stats"),
+    ("GET", "/_cat/circuit_breaker/{breakers}", "cluster:monitor/nodes/stats"),
     ("GET", "/_cat/thread_pool", "cluster:monitor/nodes/stats"),
     ("GET", "/_cat/thread_pool/{pools}", "cluster:monitor/nodes/stats"),
     ("GET", "/_cat/transforms", "cluster:monitor/transform/get"),

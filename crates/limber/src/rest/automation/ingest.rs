@@ -21,8 +21,8 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Delete], "/_ingest/pipeline/{id}", DELETE, delete),
     route(READ, "/_ingest/pipeline/_simulate", &["verbose"], simulate),
     route(READ, "/_ingest/pipeline/{id}/_simulate", &["verbose"], simulate),
-    route(READ, "/_ingest/_simulate", &["pipeline"], simulate_ingest),
-    route(READ, "/_ingest/{index}/_simulate", &["pipeline"], simulate_ingest),
+    route(READ, "/_ingest/_simulate", &["pipeline", "merge_type"], simulate_ingest),
+    route(READ, "/_ingest/{index}/_simulate", &["pipeline", "merge_type"], simulate_ingest),
     route(&[Method::Get], "/_ingest/geoip/stats", &[], geoip_stats),
     route(&[Method::Get], "/_ingest/processor/grok", &["s", "ecs_compatibility"], grok),
 ];
@@ -58,7 +58,17 @@ fn simulate(app: &App, request: &Request) -> Result<Response> {
 
 fn simulate_ingest(app: &App, request: &Request) -> Result<Response> {
     let (index, pipeline) = (request.param("index"), request.param("pipeline"));
-    Ok(Response::ok(app.node.simulate_ingest(index, pipeline, &request.json_required()?)?))
+    let merges_as_template = match request.param("merge_type") {
+        None | Some("index") => false,
+        Some("template") => true,
+        Some(other) => {
+            let reason =
+                format!("Unsupported merge type '{other}'. Valid values are 'index' and 'template'.");
+            return Err(limber_mapping::RequestError::illegal_argument(reason));
+        }
+    };
+    let body = request.json_required()?;
+    Ok(Response::ok(app.node.simulate_ingest(index, pipeline, &body, merges_as_template)?))
 }
 
 fn geoip_stats(app: &App, _: &Request) -> Result<Response> {

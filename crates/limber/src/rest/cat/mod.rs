@@ -2,6 +2,7 @@
 
 mod aliases;
 mod allocation;
+mod circuit_breaker;
 mod component_templates;
 mod count;
 mod fielddata;
@@ -166,12 +167,12 @@ pub const ROUTES: &[Route] = &[
     ),
     get(
         "/_cat/segments",
-        with_table_parameters!["ignore_unavailable", "allow_no_indices"],
+        with_table_parameters!["ignore_unavailable", "allow_no_indices", "ignore_throttled", "allow_closed"],
         segments::segments,
     ),
     get(
         "/_cat/segments/{index}",
-        with_table_parameters!["ignore_unavailable", "allow_no_indices"],
+        with_table_parameters!["ignore_unavailable", "allow_no_indices", "ignore_throttled", "allow_closed"],
         segments::segments,
     ),
     get("/_cat/shards", with_table_parameters![], shards::shards),
@@ -192,6 +193,8 @@ pub const ROUTES: &[Route] = &[
     ),
     get("/_cat/templates", with_table_parameters![], templates::templates),
     get("/_cat/templates/{name}", with_table_parameters![], templates::templates),
+    get("/_cat/circuit_breaker", with_table_parameters![], circuit_breaker::circuit_breaker),
+    get("/_cat/circuit_breaker/{breakers}", with_table_parameters![], circuit_breaker::circuit_breaker),
     get("/_cat/thread_pool", with_table_parameters![], thread_pool::thread_pool),
     get("/_cat/thread_pool/{pools}", with_table_parameters![], thread_pool::thread_pool),
     get("/_cat/transforms", with_table_parameters!["allow_no_match", "from"], transforms::transforms),

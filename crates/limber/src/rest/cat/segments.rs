@@ -35,7 +35,11 @@ pub fn segments(app: &App, request: &Request) -> Result<Response> {
     if request.flag_or("help", false)? {
         return table.render(request);
     }
-    let options = indices_options(request, IndicesOptions::BROADCAST)?;
+    let mut options = indices_options(request, IndicesOptions::BROADCAST)?;
+    // Closed indices have no open segments, so they are only left out instead of being an error.
+    if request.flag_or("allow_closed", false)? {
+        options.forbid_closed_indices = false;
+    }
     let answer = app.node.segments(request.param("index").unwrap_or("_all"), options)?;
     add_rows(app, &mut table, &answer);
     table.render(request)

@@ -1,5 +1,7 @@
 //! Data streams: create, get, delete, statistics, and changes to their backing indices.
 
+use std::collections::HashMap;
+
 use limber_engine::{IndicesOptions, Result};
 use limber_text::byte_size;
 use serde_json::Value;
@@ -11,7 +13,7 @@ use crate::rest::router::{generic as slow, management as route};
 use crate::rest::{App, Route};
 
 const CHANGE: &[&str] = &["timeout", "master_timeout"];
-const GET: &[&str] = &["expand_wildcards", "include_defaults", "local", "master_timeout"];
+const GET: &[&str] = &["expand_wildcards", "include_defaults", "local", "master_timeout", "verbose"];
 
 /// The endpoints of this file (`_data_stream`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
@@ -41,7 +43,22 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let with_rollover = request.flag_or("include_defaults", false)?;
     let options = indices_options(request, IndicesOptions::METADATA)?;
     let expression = request.param("name").unwrap_or("*");
-    Ok(Response::ok(app.node.get_data_streams(expression, options, with_rollover)?))
+    let mut found = app.node.get_data_streams(expression, options, with_rollover)?;
+    if request.flag_or("verbose", false)? {
+        let stats = app.node.data_stream_stats(expression, options, None)?;
+        let newest: HashMap<&str, &Value> = stats["data_streams"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|stream| Some((stream["data_stream"].as_str()?, &stream["maximum_timestamp"])))
+            .collect();
+        for stream in found["data_streams"].as_array_mut().into_iter().flatten() {
+            if let Some(time) = stream["name"].as_str().and_then(|name| newest.get(name)) {
+                stream["maximum_timestamp"] = (*time).clone();
+            }
+        }
+    }
+    Ok(Response::ok(found))
 }
 
 fn stats(app: &App, request: &Request) -> Result<Response> {

@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
+use super::template::filter_settings;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::documents::document::active_copies;
@@ -13,8 +14,14 @@ use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
 use crate::rest::{App, Route};
 
-const GET: &[&str] =
-    with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
+const GET: &[&str] = with_indices_options![
+    "flat_settings",
+    "include_defaults",
+    "local",
+    "master_timeout",
+    "features",
+    "settings_filter"
+];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
 
 const OPEN: &[&str] = with_indices_options![
@@ -27,6 +34,9 @@ const OPEN: &[&str] = with_indices_options![
 
 /// The features that `GET /{index}` can return.
 const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
+
+/// Values of `index.mode`, by which `_resolve/index` can select.
+const MODES: &[&str] = &["standard", "time_series", "logsdb", "lookup"];
 
 /// The endpoints of this file (`/{index}`, `_open`, `_unfreeze`, `_close`, `_block`, `_resolve`), for
 /// [`crate::rest::ROUTES`].
@@ -42,7 +52,7 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Post], "/_close", CHANGE, close),
     route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
     route(&[Method::Delete], "/{index}/_block/{block}", CHANGE, remove_block),
-    route(&[Method::Get, Method::Post], "/_resolve/index/{name}", with_indices_options![], resolve),
+    route(&[Method::Get, Method::Post], "/_resolve/index/{name}", with_indices_options!["mode"], resolve),
 ];
 
 fn create(app: &App, request: &Request) -> Result<Response> {
@@ -80,6 +90,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let mut answer = Map::new();
     for mut info in app.node.show_index(request.path("index"), options)? {
         add_date(request, &mut info.settings)?;
+        filter_settings(request, &mut info.settings);
         // Features that were not requested are shown as empty objects.
         let mut body: Map<String, Value> =
             FEATURES.iter().map(|feature| ((*feature).to_owned(), json!({}))).collect();
@@ -180,5 +191,12 @@ fn remove_block(app: &App, request: &Request) -> Result<Response> {
 
 fn resolve(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
-    Ok(Response::ok(app.node.resolve_index(request.path("name"), options)?))
+    let modes = request.list("mode");
+    if let Some(unknown) = modes.iter().find(|mode| !MODES.contains(&mode.as_str())) {
+        return Err(RequestError::illegal_argument(format!(
+            "[{unknown}] is an invalid index mode, valid modes are: [{}]",
+            MODES.join(",")
+        )));
+    }
+    Ok(Response::ok(app.node.resolve_index(request.path("name"), options, &modes)?))
 }

@@ -2,7 +2,8 @@
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
-use serde_json::Value;
+use limber_text::wildcard;
+use serde_json::{Map, Value};
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
@@ -11,7 +12,7 @@ use crate::rest::{App, Route};
 
 const PUT: &[&str] = &["create", "cause", "order", "timeout", "master_timeout"];
 const SIMULATE: &[&str] = &["create", "cause", "master_timeout", "include_defaults"];
-const GET: &[&str] = &["local", "master_timeout", "flat_settings", "include_defaults"];
+const GET: &[&str] = &["local", "master_timeout", "flat_settings", "include_defaults", "settings_filter"];
 const DELETE: &[&str] = &["timeout", "master_timeout"];
 
 const WRITE: &[Method] = &[Method::Put, Method::Post];
@@ -53,12 +54,8 @@ fn get_legacy(app: &App, request: &Request) -> Result<Response> {
     let name = request.param("name").unwrap_or("");
     let mut templates = app.node.get_templates(name)?;
     let missing = templates.is_empty() && !name.is_empty();
-    if request.flag_or("flat_settings", false)? {
-        for template in templates.values_mut() {
-            if let Some(settings) = template.get_mut("settings") {
-                *settings = Value::Object(limber_engine::settings::flatten(settings)?);
-            }
-        }
+    for template in templates.values_mut() {
+        shape(request, template.get_mut("settings"))?;
     }
     Ok(Response::json(if missing { 404 } else { 200 }, Value::Object(templates)))
 }
@@ -84,18 +81,33 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(if is_empty && !name.is_empty() { 404 } else { 200 }, found))
 }
 
-/// Flattens the settings of the templates if `flat_settings` is set. `key` is the member that holds each
-/// template.
+/// Shapes the settings of templates. `key` is the member that holds each template.
 fn shape_settings(request: &Request, templates: Option<&mut Vec<Value>>, key: &str) -> Result<()> {
-    if !request.flag_or("flat_settings", false)? {
-        return Ok(());
-    }
     for template in templates.into_iter().flatten() {
-        if let Some(settings) = template[key]["template"].get_mut("settings") {
-            *settings = Value::Object(limber_engine::settings::flatten(settings)?);
-        }
+        let settings = template[key].get_mut("template").and_then(|template| template.get_mut("settings"));
+        shape(request, settings)?;
     }
     Ok(())
+}
+
+/// Leaves out the settings that `settings_filter` names, and flattens the others if `flat_settings` is set.
+fn shape(request: &Request, settings: Option<&mut Value>) -> Result<()> {
+    let is_flat = request.flag_or("flat_settings", false)?;
+    let Some(settings) = settings.filter(|_| is_flat || request.param("settings_filter").is_some()) else {
+        return Ok(());
+    };
+    let mut flat = limber_engine::settings::flatten(settings)?;
+    filter_settings(request, &mut flat);
+    *settings = if is_flat { Value::Object(flat) } else { limber_engine::settings::nest(&flat) };
+    Ok(())
+}
+
+/// Removes the settings whose whole names match a name or pattern of `settings_filter`.
+pub fn filter_settings(request: &Request, settings: &mut Map<String, Value>) {
+    let hidden = request.list("settings_filter");
+    if !hidden.is_empty() {
+        settings.retain(|name, _| !hidden.iter().any(|pattern| wildcard::matches(pattern, name)));
+    }
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {

@@ -9,7 +9,8 @@ use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
 use super::search::{
-    ContextIds, beginning, check_clusters, check_shared_parameters, placement, refused, render,
+    ContextIds, beginning, check_clusters, check_lonely_parameters, check_shared_parameters, placement,
+    refused, render,
 };
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -23,9 +24,19 @@ const SUBMIT: &[&str] = with_search_options![
     "keep_on_completion",
     "pre_filter_shard_size",
     "scroll",
+    "suggest_field",
+    "suggest_mode",
+    "suggest_size",
+    "suggest_text",
     "wait_for_completion_timeout",
 ];
-const GET: &[&str] = &["keep_alive", "rest_total_hits_as_int", "typed_keys", "wait_for_completion_timeout"];
+const GET: &[&str] = &[
+    "keep_alive",
+    "rest_total_hits_as_int",
+    "return_intermediate_results",
+    "typed_keys",
+    "wait_for_completion_timeout",
+];
 
 const fn submit_route(path: &'static str) -> Route {
     Route { methods: &[Method::Post], path, parameters: SUBMIT, pool: PoolName::Search, handler: submit }
@@ -63,6 +74,7 @@ const WAIT_MS: u64 = 1_000;
 const KEEP_ALIVE_MS: u64 = 5 * 24 * 3_600_000;
 
 fn submit(app: &App, request: &Request) -> Result<Response> {
+    check_lonely_parameters(request)?;
     let body = request.json()?.unwrap_or(Value::Null);
     let search = SearchRequest {
         text: Some(beginning(&request.body)),
@@ -108,6 +120,8 @@ fn check_kind(request: &Request, search: &SearchRequest) -> Result<()> {
 
 fn get(app: &App, request: &Request) -> Result<Response> {
     request.flag("typed_keys")?;
+    // There are no results before the end, so there is none to leave out.
+    request.flag("return_intermediate_results")?;
     let wait_ms = request.time_ms("wait_for_completion_timeout")?.unwrap_or(0);
     let found = app.node.async_search(request.path("id"), request.time_ms("keep_alive")?, wait_ms)?;
     answer(app, &found, true, request.flag_or("rest_total_hits_as_int", false)?)

@@ -74,6 +74,15 @@ fn capabilities(app: &App, request: &Request) -> Result<Response> {
     })))
 }
 
+/// Whether a response of `_resolve/index` has an open index, an alias or a data stream.
+fn is_searchable(resolved: &Value) -> bool {
+    let is_some = |value: &Value| value.as_array().is_some_and(|items| !items.is_empty());
+    let is_closed =
+        |index: &Value| index["attributes"].as_array().is_some_and(|all| all.contains(&json!("closed")));
+    let is_open = resolved["indices"].as_array().is_some_and(|all| all.iter().any(|index| !is_closed(index)));
+    is_open || is_some(&resolved["aliases"]) || is_some(&resolved["data_streams"])
+}
+
 /// Resolves the clusters of an expression. There are no remote clusters.
 fn resolve_cluster(app: &App, request: &Request) -> Result<Response> {
     let Some(expression) = request.param("name") else { return Ok(Response::ok(json!({}))) };
@@ -92,10 +101,14 @@ fn resolve_cluster(app: &App, request: &Request) -> Result<Response> {
     let expression = local.join(",");
     let options =
         indices_options(request, IndicesOptions { allow_no_indices: true, ..IndicesOptions::SEARCH })?;
+    let options = IndicesOptions { forbid_closed_indices: false, ..options };
     let mut entry = json!({"connected": true, "skip_unavailable": false});
     match app.node.resolve(&expression, options) {
-        Ok(found) => {
-            entry["matching_indices"] = (!found.is_empty()).into();
+        Ok(_) => {
+            // A closed index that is named is no match, and no error either.
+            let lenient = IndicesOptions { ignore_unavailable: true, ..options };
+            let found = app.node.resolve_index(&expression, lenient, &[])?;
+            entry["matching_indices"] = is_searchable(&found).into();
             entry["version"] = json!({
                 "number": app.config.compat_version,
                 "build_flavor": "default",

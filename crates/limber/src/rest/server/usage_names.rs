@@ -26,6 +26,8 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("GET", "/_cat/aliases/{name}", "cat_alias_action"),
     ("GET", "/_cat/allocation", "cat_allocation_action"),
     ("GET", "/_cat/allocation/{node}", "cat_allocation_action"),
+    ("GET", "/_cat/circuit_breaker", "cat_circuitbreaker_action"),
+    ("GET", "/_cat/circuit_breaker/{breakers}", "cat_circuitbreaker_action"),
     ("GET", "/_cat/component_templates", "cat_component_template_action"),
     ("GET", "/_cat/component_templates/{name}", "cat_component_template_action"),
     ("GET POST", "/_cat/count", "cat_count_action"),

@@ -35,11 +35,9 @@ impl DecimalFormat {
         let positive = pattern.split(';').next().unwrap_or_default();
         let is_number = |char: char| matches!(char, '0' | '#' | ',' | '.');
         let unquoted = Unquoted::of(positive);
-        let first = unquoted
-            .chars
-            .iter()
-            .position(|&(char, quoted)| !quoted && is_number(char))
-            .ok_or_else(malformed)?;
+        // As in Java, a pattern without digits is a prefix of whole numbers.
+        let first = unquoted.chars.iter().position(|&(char, quoted)| !quoted && is_number(char));
+        let first = first.unwrap_or(unquoted.chars.len());
         let rest = &unquoted.chars[first..];
         let len = rest.iter().take_while(|&&(char, quoted)| !quoted && is_number(char)).count();
         let number: String = rest[..len].iter().map(|&(char, _)| char).collect();
@@ -174,10 +172,11 @@ mod tests {
             ("0.##", 3.0, "3"),
             ("$#,##0.00 'a'", 3.0, "$3.00 a"),
             ("0%", 0.256, "26%"),
+            ("abc", 3.0, "abc3"),
+            ("yyyy-MM-dd", -0.25, "-yyyy-MM-dd0"),
         ] {
             assert_eq!(DecimalFormat::parse(pattern).expect("pattern").format(value), expected, "{pattern}");
         }
-        assert!(DecimalFormat::parse("abc").is_err());
         assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(509))).is_ok());
         assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(510))).is_err());
         assert!(DecimalFormat::parse("0E0").is_err());
