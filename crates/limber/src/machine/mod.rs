@@ -6,6 +6,7 @@
 
 mod allocated;
 mod descriptors;
+mod disk;
 mod freed;
 mod mapped;
 mod memory;
@@ -18,6 +19,7 @@ mod threads;
 
 pub use allocated::{allocated_bytes, allocator_stats};
 pub use descriptors::{open_count as open_descriptor_count, raise_limit as raise_descriptor_limit};
+pub use disk::{disk_traffic, start_disk_traffic};
 pub use freed::{FreedMemory, give_back_freed};
 pub use mapped::MappedMemory;
 pub use memory::usable_memory_bytes;

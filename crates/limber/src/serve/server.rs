@@ -37,6 +37,7 @@ fn guard(settings: &SecuritySettings, config: &Config, cores: usize) -> Result<O
 
 /// Raises the limit of file descriptors, and returns how many connections it and the memory allow.
 fn connections(config: &Config) -> Result<Connections> {
+    machine::start_disk_traffic();
     let descriptors =
         machine::raise_descriptor_limit().context("cannot read the limit of file descriptors")?;
     let connections = Connections::new(config.max_connections, descriptors.count, config.memory_limit_bytes);
