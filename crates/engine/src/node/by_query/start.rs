@@ -43,7 +43,8 @@ impl Node {
     }
 
     /// Starts the request and returns the task's id. The result, as rendered by `render`, is kept for
-    /// `GET _tasks/{id}`. What is found wrong with the indices is the result of the task, as in Elasticsearch.
+    /// `GET _tasks/{id}`. What is found wrong with the indices is the result of the task, as in
+    /// Elasticsearch.
     pub fn start_by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,

@@ -82,8 +82,8 @@ impl Node {
         json!({self.node_id(): node})
     }
 
-    /// Returns the section `metadata`: templates, pipelines, scripts and repositories, and settings, mappings and
-    /// aliases of indices.
+    /// Returns the section `metadata`: templates, pipelines, scripts and repositories, and settings, mappings
+    /// and aliases of indices.
     ///
     /// # Errors
     /// There is not enough memory for it.
@@ -122,8 +122,8 @@ impl Node {
         Ok(metadata)
     }
 
-    /// Adds what the node keeps by name, each as its own API shows it. Elasticsearch leaves out kinds of which
-    /// there are none.
+    /// Adds what the node keeps by name, each as its own API shows it. Elasticsearch leaves out kinds of
+    /// which there are none.
     fn add_named(&self, metadata: &mut Value) -> Result<()> {
         let state = self.state.load();
         let pipelines = state.pipelines.as_object().into_iter().flatten();

@@ -96,7 +96,9 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
     }
     check_lonely_parameters(request)?;
     request.flag("version")?;
-    if request.flag_or("request_cache", false)? {
+    request.flag("request_cache")?;
+    // An empty value is none.
+    if request.param("request_cache") == Some("true") {
         return Err(RequestError::validation(["[request_cache] cannot be used in a scroll context"]));
     }
     let mut body = request.json()?.unwrap_or(Value::Null);

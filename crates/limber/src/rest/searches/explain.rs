@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 
+use super::count::{has_query_body, refuse_url_query};
 use super::search::{placement, refused};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -40,6 +41,9 @@ const QUERY_PARAMETERS: [&str; 6] =
 
 fn explain(app: &App, request: &Request) -> Result<Response> {
     let (index, id) = (request.path("index"), request.path("id"));
+    if has_query_body(request) || request.param("q").is_none() {
+        refuse_url_query(request)?;
+    }
     let body = request.json()?.unwrap_or(Value::Null);
     let mut search = Map::new();
     for (name, value) in body.as_object().into_iter().flatten() {

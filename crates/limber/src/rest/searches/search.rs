@@ -219,7 +219,8 @@ pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Res
     check_hints(request)?;
     if request.param("scroll").is_some() {
         parsed.validate_scroll()?;
-        if request.flag_or("request_cache", false)? {
+        // An empty value is none.
+        if request.param("request_cache") == Some("true") {
             return Err(RequestError::validation(["[request_cache] cannot be used in a scroll context"]));
         }
     } else {
