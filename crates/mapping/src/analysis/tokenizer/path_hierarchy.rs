@@ -1,7 +1,7 @@
 //! `path_hierarchy`: tokens are a path and its parent paths.
 //!
-//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`. All tokens of a path have
-//! the same position.
+//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`. As since Lucene 10, each token
+//! has a position of its own.
 
 use std::sync::Arc;
 
@@ -37,19 +37,12 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenize
 }
 
 impl PathHierarchy {
-    fn emit(
-        &self,
-        text: &str,
-        range: (usize, usize),
-        is_first: bool,
-        token: &mut TokenBuf,
-        emit: Emit<'_>,
-    ) -> bool {
+    fn emit(&self, text: &str, range: (usize, usize), token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         token.cut(text, range.0, range.1, WORD);
         if self.replacement != self.delimiter {
             token.text = token.text.replace(self.delimiter, self.replacement.encode_utf8(&mut [0; 4]));
         }
-        token.increment = u32::from(is_first);
+        token.increment = 1;
         emit(token)
     }
 
@@ -60,12 +53,10 @@ impl PathHierarchy {
         if start >= text.len() {
             return;
         }
-        let mut is_first = true;
         for end in inner.filter(|at| *at > start).chain([text.len()]) {
-            if !self.emit(text, (start, end), is_first, token, emit) {
+            if !self.emit(text, (start, end), token, emit) {
                 return;
             }
-            is_first = false;
         }
     }
 
@@ -77,8 +68,8 @@ impl PathHierarchy {
             places.push(text.len());
         }
         let Some(last) = (places.len() - 1).checked_sub(self.skip) else { return };
-        for (number, &start) in places[..last].iter().enumerate() {
-            if !self.emit(text, (start, places[last]), number == 0, token, emit) {
+        for &start in &places[..last] {
+            if !self.emit(text, (start, places[last]), token, emit) {
                 return;
             }
         }
