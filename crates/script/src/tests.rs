@@ -142,6 +142,29 @@ fn errors_show_the_place() {
 }
 
 #[test]
+fn next_to_an_open_type_the_value_decides_what_an_operator_means() {
+    for (source, expected) in [
+        ("def x = 'a'; x + true", json!("atrue")),
+        ("def x = 'a'; (true + x) + 1", json!("truea1")),
+        ("def x = 'a'; x += (1 < 2); x", json!("atrue")),
+        ("def x = true; x & true", json!(true)),
+        ("def x = true; false ^ x", json!(true)),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+    for (source, reason) in [
+        ("def x = 'a'; x - true", "Cannot apply [-] operation to types [java.lang.String] and [java.lang.Boolean]."),
+        ("def x = 1; x * 'a'", "Cannot apply [*] operation to types [java.lang.Integer] and [java.lang.String]."),
+        ("def x = 'b'; x < 'c'", "Cannot apply [<] operation to types [java.lang.String] and [java.lang.String]."),
+    ] {
+        let error = painless(source).expect_err(source).to_json();
+        assert_eq!(error["reason"], "runtime error", "{source}");
+        assert_eq!(error["caused_by"]["reason"], reason, "{source}");
+    }
+    assert_eq!(painless("int i = 2; i + true").expect_err("a boolean").to_json()["reason"], "compile error");
+}
+
+#[test]
 fn expressions_count_in_double() {
     for (source, expected) in [
         ("1 + 2 * 3", 7.0),

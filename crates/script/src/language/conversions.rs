@@ -106,10 +106,12 @@ fn promoted(left: Type, right: Type) -> Type {
 pub(crate) fn binary(op: Binary, left: Expr, right: Expr) -> Result<Expr, ScriptError> {
     let at = left.at;
     let is_loose = |ty: Type| matches!(ty, Type::Def | Type::Object(_));
+    // Next to a `def`, the value decides at run time what the operator means.
+    let is_open = (left.ty == Type::Def || right.ty == Type::Def) && !op.is_shift();
     let ty = if op.is_comparison() {
         let is_order = !matches!(op, Binary::Equal | Binary::NotEqual);
         for side in [&left, &right] {
-            if is_order && !side.ty.is_number() && !is_loose(side.ty) {
+            if is_order && !is_open && !side.ty.is_number() && !is_loose(side.ty) {
                 return Err(not_number(side));
             }
         }
@@ -120,7 +122,7 @@ pub(crate) fn binary(op: Binary, left: Expr, right: Expr) -> Result<Expr, Script
         Type::Bool
     } else {
         for side in [&left, &right] {
-            if !side.ty.is_number() && !is_loose(side.ty) {
+            if !is_open && !side.ty.is_number() && !is_loose(side.ty) {
                 return Err(not_number(side));
             }
         }
