@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::primitives::java_order::in_java_order;
 use crate::request::{FieldFormat, SearchRequest};
 use crate::score::float_to_json;
-use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
+use crate::script::{ID, NumberSource, RuntimeField, RuntimeTerms, field_or_id};
 use crate::values::gather::{gather_whole, gather_with_nulls};
 use crate::values::json;
 
@@ -71,6 +71,8 @@ fn add_columns(
             {
                 continue;
             }
+            // The values of `_id` are read from the stored documents.
+            let field = if &*name == ID { field_or_id(&shard.mapping, ID).unwrap_or(field) } else { field };
             check_column(&field, shard)?;
             if matches!(field.representation(), Representation::Shape | Representation::Text)
                 || field.range_kind().is_some()

@@ -16,6 +16,7 @@ use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::request::SearchRequest;
 use crate::response::SearchHit;
+use crate::script::field_or_id;
 use crate::shard::bound_search::bind_inner_hits;
 use crate::shard::hits::ShardHits;
 
@@ -89,7 +90,7 @@ pub(crate) fn fetch(
         let bound = request.highlight.as_ref().map(|wanted| BoundHighlight::bind(wanted, shard, context));
         let outcome = bound.transpose().and_then(|highlight| {
             for wanted in &request.docvalue_fields {
-                if let Some(field) = shard.mapping.field(&wanted.field) {
+                if let Some(field) = field_or_id(&shard.mapping, &wanted.field) {
                     check_column(&field, shard)?;
                 }
             }

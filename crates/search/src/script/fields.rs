@@ -12,7 +12,7 @@ use limber_segment::shapes::ShapeColumn;
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment, StoredReader};
 
-use super::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
+use super::runtime::{RuntimeField, RuntimeReader, RuntimeTerms, field_or_id};
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::score::RandomOf;
@@ -33,7 +33,7 @@ impl BoundFields {
     /// Binds the fields. `chain`: the runtime fields whose scripts led here; the last one has this script.
     pub fn bind(names: &[Arc<str>], shard: &ShardSnapshot, chain: &[&str]) -> BoundFields {
         let bind = |name: &Arc<str>| {
-            let field = shard.mapping.field(name);
+            let field = field_or_id(&shard.mapping, name);
             let refused = match &field {
                 Some(field) if field.range_kind().is_some() => {
                     let (path, name) = (&field.path, field.type_name());

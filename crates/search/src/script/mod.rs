@@ -9,6 +9,6 @@ mod runtime;
 pub(crate) use bound::BoundScript;
 pub use runtime::check_scripts;
 pub(crate) use runtime::{
-    DistinctTerms, NumberSource, RuntimeField, RuntimeReader, RuntimeTerms, context_of, emitted_values,
+    DistinctTerms, ID, NumberSource, RuntimeField, RuntimeReader, RuntimeTerms, context_of, emitted_values,
     field_or_id, script_of, script_values,
 };

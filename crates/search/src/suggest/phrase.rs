@@ -156,12 +156,12 @@ fn place(
     let mut others: Vec<Candidate> = Vec::new();
     for open in generators {
         let threshold = match open.generator.options.mode {
-            Mode::Always => 0.0,
-            _ => threshold_frequency(frequency),
+            Mode::Always => None,
+            _ => Some(threshold_frequency(frequency)).filter(|threshold| *threshold > 0.0),
         };
         let wanted = filtered(&open.pre, word);
         let (options, count) = (&open.generator.options, open.generator.size);
-        for similar in open.terms.similar(&wanted, options, Some(threshold), count, context)? {
+        for similar in open.terms.similar(&wanted, options, threshold, count, context)? {
             let text = filtered(&open.post, &similar.text);
             let similarity = f64::from(similar.score);
             if text != word && !others.iter().any(|other| other.text == text) {

@@ -13,6 +13,6 @@ mod terms;
 
 pub(crate) use computed::{emitted_values, script_values};
 pub use field::check_scripts;
-pub(crate) use field::{RuntimeField, context_of, field_or_id, script_of};
+pub(crate) use field::{ID, RuntimeField, context_of, field_or_id, script_of};
 pub(crate) use reader::{NumberSource, RuntimeReader};
 pub(crate) use terms::{DistinctTerms, RuntimeTerms};
