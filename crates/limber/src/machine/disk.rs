@@ -37,7 +37,9 @@ pub fn disk_traffic<'p>(paths: impl Iterator<Item = &'p Path>) -> Option<Value> 
     let (first, now) = (FIRST.get_or_init(|| counters(&read())), counters(&read()));
     let mut devices = BTreeMap::new();
     for path in paths {
-        let Some(device) = fs::metadata(path).ok().map(|metadata| device_of(metadata.dev())) else { continue };
+        let Some(device) = fs::metadata(path).ok().map(|metadata| device_of(metadata.dev())) else {
+            continue;
+        };
         let Some(current) = now.get(&device) else { continue };
         devices.insert(device, current.since(first.get(&device)));
     }
@@ -128,7 +130,9 @@ mod tests {
 
     #[test]
     fn counters_are_those_since_the_first_reading() {
-        let first = counters(" 254 0 vda 10 1 800 5 20 2 1600 9 0 70 14 0 0 0 0 3 1\n 7 0 loop0 0 0 0 0 0 0 0 0 0 0 0\nshort 1\n");
+        let first = counters(
+            " 254 0 vda 10 1 800 5 20 2 1600 9 0 70 14 0 0 0 0 3 1\n 7 0 loop0 0 0 0 0 0 0 0 0 0 0 0\nshort 1\n",
+        );
         let now = counters(" 254 0 vda 13 1 804 5 25 2 1700 9 0 75 14 0 0 0 0 3 1\n");
         assert_eq!(first.len(), 2);
         let traffic = now[&(254, 0)].since(first.get(&(254, 0)));
