@@ -7,7 +7,8 @@
 //! `do: METHOD /path`; an optional `body` (an object, or a string that is sent unchanged); `status` (200 if
 //! absent); `match`, the minimal content of the response: objects are compared by the named members, arrays
 //! in full, numbers within 1e-6, `$any` matches anything, `$absent` a missing member, `$has TEXT` a string
-//! that contains the text; and `warnings`, the texts of all headers `Warning`. All indices are deleted before
+//! that contains the text, and the member `$each` each member of an object that has some (such as nodes by
+//! their ids); and `warnings`, the texts of all headers `Warning`. All indices are deleted before
 //! and after each file.
 
 mod support;
@@ -139,6 +140,15 @@ fn matches(expected: &Value, found: &Value, path: &str) -> Result<(), String> {
         (Value::Object(expected), Value::Object(found)) => {
             for (name, expected) in expected {
                 let path = format!("{path}.{name}");
+                if name == "$each" {
+                    if found.is_empty() {
+                        return Err(format!("{path}: has no members"));
+                    }
+                    found.iter().try_for_each(|(member, found)| {
+                        matches(expected, found, &format!("{path}.{member}"))
+                    })?;
+                    continue;
+                }
                 match (expected, found.get(name)) {
                     (Value::String(text), None) if text == "$absent" => {}
                     (Value::String(text), Some(_)) if text == "$absent" => {
