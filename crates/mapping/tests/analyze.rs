@@ -1,6 +1,5 @@
-//! Compares tokenizers, filters and analyzers with the responses of Elasticsearch 8.19.13 (9.4.3 for the positions
-//! of `path_hierarchy`) to `_analyze`
-//! (`tests/peers/analysis/record`).
+//! Compares tokenizers, filters and analyzers with the responses of Elasticsearch 8.19.13 (9.4.3 for the
+//! positions of `path_hierarchy`) to `_analyze` (`tests/peers/analysis/record`).
 
 use limber_mapping::analysis::{AnalyzerParts, Analyzers, type_names};
 use serde_json::{Map, Value, json};

@@ -153,9 +153,18 @@ fn next_to_an_open_type_the_value_decides_what_an_operator_means() {
         assert_eq!(painless(source).expect(source), expected, "{source}");
     }
     for (source, reason) in [
-        ("def x = 'a'; x - true", "Cannot apply [-] operation to types [java.lang.String] and [java.lang.Boolean]."),
-        ("def x = 1; x * 'a'", "Cannot apply [*] operation to types [java.lang.Integer] and [java.lang.String]."),
-        ("def x = 'b'; x < 'c'", "Cannot apply [<] operation to types [java.lang.String] and [java.lang.String]."),
+        (
+            "def x = 'a'; x - true",
+            "Cannot apply [-] operation to types [java.lang.String] and [java.lang.Boolean].",
+        ),
+        (
+            "def x = 1; x * 'a'",
+            "Cannot apply [*] operation to types [java.lang.Integer] and [java.lang.String].",
+        ),
+        (
+            "def x = 'b'; x < 'c'",
+            "Cannot apply [<] operation to types [java.lang.String] and [java.lang.String].",
+        ),
     ] {
         let error = painless(source).expect_err(source).to_json();
         assert_eq!(error["reason"], "runtime error", "{source}");

@@ -71,7 +71,8 @@ fn device_of(number: u64) -> (u32, u32) {
 }
 
 /// Reads lines such as `254 0 vda 2921361 103477 144182434 22060574 6237444 …`; the numbers from the fourth
-/// word on are reads, merged reads, sectors, milliseconds, the same of writes, requests under way, milliseconds.
+/// word on are reads, merged reads, sectors, milliseconds, the same of writes, requests under way and
+/// milliseconds.
 fn counters(diskstats: &str) -> BTreeMap<(u32, u32), Counters> {
     let of_line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

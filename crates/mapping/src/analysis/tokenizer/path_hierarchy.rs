@@ -1,7 +1,7 @@
 //! `path_hierarchy`: tokens are a path and its parent paths.
 //!
-//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`. As since Lucene 10, each token
-//! has a position of its own.
+//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`. As since Lucene 10, each
+//! token has a position of its own.
 
 use std::sync::Arc;
 

@@ -55,8 +55,8 @@ pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, Re
     }
 }
 
-/// Returns the field of this name. Sorts, aggregations, scripts and `docvalue_fields` may read `_id` as a keyword
-/// that is computed, as in Elasticsearch 7 and OpenSearch (`indices.id_field_data.enabled`).
+/// Returns the field of this name. Sorts, aggregations, scripts and `docvalue_fields` may read `_id` as a
+/// keyword that is computed, as in Elasticsearch 7 and OpenSearch (`indices.id_field_data.enabled`).
 pub(crate) fn field_or_id(mapping: &Mapping, path: &str) -> Option<Arc<Field>> {
     if path != ID {
         return mapping.field(path);
