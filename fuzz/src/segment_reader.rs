@@ -30,7 +30,7 @@ static SEGMENT: LazyLock<(SegmentMeta, Files)> = LazyLock::new(|| {
         if n % 5 != 0 {
             source["n"] = json!(n * n % 1009);
         }
-        let (source, id) = (source.to_string(), n.to_string());
+        let (source, id) = (source.to_string(), id(n));
         let meta = DocumentMeta {
             id: id.as_bytes(),
             routing: None,
@@ -49,6 +49,11 @@ static SEGMENT: LazyLock<(SegmentMeta, Files)> = LazyLock::new(|| {
         files.into_iter().map(|name| (name.clone(), directory.open(&name).expect("the file opens").to_vec()));
     (meta, files.collect())
 });
+
+/// Ids that count, as generated ones do.
+fn id(number: u64) -> String {
+    format!("{number:020}")
+}
 
 /// Runs one case. `changes` has five bytes per change: offset (3), file (1), value to xor (1).
 pub fn segment_reader(changes: &[u8]) {
@@ -75,7 +80,7 @@ pub fn segment_reader(changes: &[u8]) {
         let _ = segment.source(doc, &mut reader).map(<[u8]>::len);
         let _ = segment.id(doc, &mut reader, &mut id);
     }
-    let _ = segment.find_id(b"77");
+    let _ = (segment.find_id(id(77).as_bytes()), segment.find_id(b"77"));
     read_terms(&segment);
     read_columns(&segment);
 }

@@ -116,6 +116,23 @@ pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
     out[len_at] = (out.len() - exceptions_at) as u8;
 }
 
+/// In the first byte of a patched block: its last byte is added to each value.
+const BASE_FLAG: u8 = 0x80;
+
+/// Does the same as [`pack_patched`] for values that may have little in common with 0 (since version 4 of the
+/// format of segments): if the least is not 0, it is subtracted from all and written once, up to 255, after
+/// the block.
+pub fn pack_patched_above(values: &[u32; LEN], out: &mut Vec<u8>) {
+    let base = values.iter().fold(u32::from(u8::MAX), |least, value| least.min(*value));
+    if base == 0 {
+        return pack_patched(values, out);
+    }
+    let start = out.len();
+    pack_patched(&values.map(|value| value - base), out);
+    out[start] |= BASE_FLAG;
+    out.push(base as u8);
+}
+
 /// Returns the width that needs the fewest bytes in total. `widest` bits hold all values, and at least one
 /// value is not 0.
 fn patched_width(values: &[u32; LEN], widest: usize) -> u8 {
@@ -161,8 +178,9 @@ fn patched_width(values: &[u32; LEN], widest: usize) -> u8 {
 #[inline]
 pub fn patched_len(bytes: &[u8]) -> Result<usize, Corrupt> {
     match bytes {
-        [width, exceptions, ..] if *width <= 32 => {
-            let len = 2 + packed_bytes(*width) + *exceptions as usize;
+        [tag, exceptions, ..] if *tag & !BASE_FLAG <= 32 => {
+            let base_len = usize::from(tag & BASE_FLAG != 0);
+            let len = 2 + packed_bytes(tag & !BASE_FLAG) + *exceptions as usize + base_len;
             if len <= bytes.len() { Ok(len) } else { Err(CORRUPT_PATCHED) }
         }
         _ => Err(CORRUPT_PATCHED),
@@ -174,14 +192,15 @@ const CORRUPT_PATCHED: Corrupt = Corrupt { offset: 0, expected: "a patched block
 /// Unpacks the patched block at the start of `bytes`; returns its length in bytes.
 #[inline]
 pub fn unpack_patched(bytes: &[u8], values: &mut [u32; LEN]) -> Result<usize, Corrupt> {
-    let len = patched_len(bytes)?;
-    let width = bytes[0];
-    let packed_end = 2 + packed_bytes(width);
-    unpack(&bytes[2..packed_end], width, values)?;
-    if packed_end < len {
-        patch(&bytes[packed_end..len], width, values)?;
+    let block = Patched::of(bytes)?;
+    unpack(&bytes[2..block.packed_end], block.width, values)?;
+    if block.packed_end < block.exceptions_end {
+        patch(&bytes[block.packed_end..block.exceptions_end], block.width, values)?;
     }
-    Ok(len)
+    if block.base != 0 {
+        values.iter_mut().for_each(|value| *value = value.wrapping_add(block.base));
+    }
+    Ok(block.len)
 }
 
 fn patch(exceptions: &[u8], width: u8, values: &mut [u32; LEN]) -> Result<(), Corrupt> {
@@ -232,8 +251,11 @@ fn each_exception(
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Patched {
     width: u8,
-    /// Length of the packed values and of the exceptions, with the two bytes before them.
+    /// Added to each value.
+    base: u32,
+    /// Where the packed values, the exceptions and the block end.
     packed_end: usize,
+    exceptions_end: usize,
     len: usize,
 }
 
@@ -242,7 +264,11 @@ impl Patched {
     #[inline]
     pub fn of(bytes: &[u8]) -> Result<Patched, Corrupt> {
         let len = patched_len(bytes)?;
-        Ok(Patched { width: bytes[0], packed_end: 2 + packed_bytes(bytes[0]), len })
+        let width = bytes[0] & !BASE_FLAG;
+        let has_base = bytes[0] & BASE_FLAG != 0;
+        let base = if has_base { u32::from(bytes[len - 1]) } else { 0 };
+        let exceptions_end = len - usize::from(has_base);
+        Ok(Patched { width, base, packed_end: 2 + packed_bytes(width), exceptions_end, len })
     }
 
     /// Returns its length in bytes.
@@ -256,18 +282,20 @@ impl Patched {
     /// `from` and the number of `values` must not exceed 128.
     #[inline]
     pub fn get(&self, bytes: &[u8], from: usize, values: &mut [u32]) -> Result<(), Corrupt> {
-        let Patched { width, packed_end, len } = *self;
+        let Patched { width, base, packed_end, exceptions_end, .. } = *self;
         let packed = &bytes[2..packed_end];
         let end = from + values.len();
         for (value, index) in values.iter_mut().zip(from..) {
-            *value = get(packed, width, index);
+            *value = get(packed, width, index).wrapping_add(base);
         }
-        if packed_end == len {
+        if packed_end == exceptions_end {
             return Ok(());
         }
-        each_exception(&bytes[packed_end..len], width, |index, high| {
+        // The high bits are above those of the packed value, so adding them is the same before and after the
+        // base.
+        each_exception(&bytes[packed_end..exceptions_end], width, |index, high| {
             if let Some(value) = index.checked_sub(from).and_then(|at| values.get_mut(at)) {
-                *value |= high;
+                *value = value.wrapping_add(high);
             }
             index < end
         })
@@ -332,6 +360,33 @@ mod tests {
                 2 + 16 * width,
             );
         }
+    }
+
+    #[test]
+    fn values_above_a_base_come_back() {
+        let check = |values: [u32; LEN], len: usize| {
+            let mut bytes = Vec::new();
+            pack_patched_above(&values, &mut bytes);
+            assert_eq!(bytes.len(), len);
+            let mut back = [0; LEN];
+            assert_eq!(unpack_patched(&bytes, &mut back), Ok(len));
+            assert_eq!(back, values);
+            let block = Patched::of(&bytes).expect("sound");
+            for from in 0..LEN {
+                let mut some = vec![0; 5.min(LEN - from)];
+                assert_eq!((block.len(), block.get(&bytes, from, &mut some)), (len, Ok(())));
+                assert_eq!(some, &values[from..][..some.len()], "{from}");
+            }
+            for cut in 0..len {
+                assert!(unpack_patched(&bytes[..cut], &mut back).is_err());
+            }
+        };
+        check(block(|_| 7), 3);
+        check(block(|i| i % 2), 18);
+        check(block(|i| 7 + i % 2), 19);
+        check(block(|i| if i % 50 == 0 { 1000 } else { 250 + i % 4 }), 2 + 32 + 3 * 3 + 1);
+        check(block(|i| 1_000_000 + i % 2), 2 + 20 * 16 + 1);
+        check(block(|i| u32::MAX - i), 2 + 32 * 16 + 1);
     }
 
     #[test]

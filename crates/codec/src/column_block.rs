@@ -133,6 +133,74 @@ pub fn unpack_u32(
     Some(())
 }
 
+/// A line below the values of a block: value `i` is at least `first + (slope * i) >> `[`SLOPE_SHIFT`], modulo
+/// 2^32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockLine {
+    /// Where the line is at the first value.
+    pub first: u32,
+    /// What it rises from value to value, in fractions of [`SLOPE_SHIFT`] bits.
+    pub slope: u32,
+}
+
+/// Bits of the fraction of a slope: at the last value of a block, the line is at most 2^-9 beside the place
+/// meant.
+pub const SLOPE_SHIFT: u32 = 16;
+
+impl BlockLine {
+    /// Returns the line at value `index`.
+    #[inline(always)]
+    pub fn at(self, index: usize) -> u32 {
+        self.first.wrapping_add((u64::from(self.slope) * index as u64 >> SLOPE_SHIFT) as u32)
+    }
+}
+
+/// Sets `out[i]` to `base + factor * (line at i + residual[i])`, where the sum in brackets is modulo 2^32.
+/// `None` as for [`unpack_u32`].
+#[inline]
+pub fn unpack_line_i64(
+    packed: &[u8],
+    bits: u8,
+    line: BlockLine,
+    (base, factor): (i64, u64),
+    out: &mut [i64; COLUMN_BLOCK],
+) -> Option<()> {
+    let mut low = [0; COLUMN_BLOCK];
+    unpack_line(packed, bits, line, &mut low)?;
+    widen(&low, base, factor, out);
+    Some(())
+}
+
+/// Sets `out[i]` to `line at i + residual[i]`, modulo 2^32. `None` as for [`unpack_u32`].
+#[inline]
+pub fn unpack_line(packed: &[u8], bits: u8, line: BlockLine, out: &mut [u32; COLUMN_BLOCK]) -> Option<()> {
+    if packed.len() != packed_bytes(bits) || bits > 32 {
+        return None;
+    }
+    unpack_narrow(packed, bits, out);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only requirement; the body is safe code.
+        unsafe { add_line_avx2(line, out) };
+        return Some(());
+    }
+    add_line_any(line, out);
+    Some(())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn add_line_avx2(line: BlockLine, out: &mut [u32; COLUMN_BLOCK]) {
+    add_line_any(line, out);
+}
+
+#[inline(always)]
+fn add_line_any(line: BlockLine, out: &mut [u32; COLUMN_BLOCK]) {
+    for (index, value) in out.iter_mut().enumerate() {
+        *value = value.wrapping_add(line.at(index));
+    }
+}
+
 /// Returns residual `index` (below 128) of a block, without unpacking it. `None` as for [`unpack_i64`].
 #[inline(always)]
 pub fn get(packed: &[u8], bits: u8, index: usize) -> Option<u64> {
@@ -296,6 +364,37 @@ mod tests {
                     || bits == 0
             );
         }
+    }
+
+    #[test]
+    fn lines_are_added() {
+        for bits in 0..=33u8 {
+            let residuals = std::array::from_fn(|i| (i as u64 * 0x9e37_79b9) & ((1 << bits) - 1));
+            let mut packed = Vec::new();
+            pack(&residuals, bits, &mut packed);
+            for line in [(0, 0), (7, 1 << SLOPE_SHIFT), (u32::MAX, u32::MAX), (3, 12_345_678)] {
+                let line = BlockLine { first: line.0, slope: line.1 };
+                let (mut wide, mut narrow) = ([0; COLUMN_BLOCK], [0; COLUMN_BLOCK]);
+                let fits = unpack_line_i64(&packed, bits, line, (-5, 1000), &mut wide).is_some();
+                assert_eq!(
+                    (fits, unpack_line(&packed, bits, line, &mut narrow).is_some()),
+                    (bits <= 32, bits <= 32)
+                );
+                for (i, residual) in residuals.iter().enumerate().filter(|_| fits) {
+                    let rise = u64::from(line.slope) * i as u64 / 65_536;
+                    let expected = (u64::from(line.first) + rise + residual) as u32;
+                    assert_eq!(
+                        (narrow[i], wide[i]),
+                        (expected, i64::from(expected) * 1000 - 5),
+                        "{bits} bits, {i}"
+                    );
+                }
+                let mut scalar = residuals.map(|residual| residual as u32);
+                add_line_any(line, &mut scalar);
+                assert!(!fits || scalar == narrow);
+            }
+        }
+        assert!(unpack_line(&[0; 3], 1, BlockLine { first: 0, slope: 0 }, &mut [0; COLUMN_BLOCK]).is_none());
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //!     documents.ndjson [documents per segment] [lz4|zstd] [mapping.json]
 //! ```
 //!
-//! Without a mapping, documents are those of http_logs. Times are CPU nanoseconds or microseconds.
+//! Ids are those that the server generates; with `ELASTICSEARCH_IDS` in the environment, those of
+//! Elasticsearch. Without a mapping, documents are those of http_logs. Times are CPU nanoseconds or
+//! microseconds.
 
 mod support;
 
@@ -14,7 +16,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use limber_mapping::document::{self, Parsed, Scratch};
@@ -26,7 +28,7 @@ use limber_segment::{
 };
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
-use support::{MAPPING, auto_id, cpu_time};
+use support::{MAPPING, auto_id, cpu_time, elasticsearch_id};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -97,6 +99,12 @@ fn measure(
     Ok(())
 }
 
+fn id_of(number: u64) -> [u8; 20] {
+    static IS_ELASTICSEARCH: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("ELASTICSEARCH_IDS").is_some());
+    if *IS_ELASTICSEARCH { elasticsearch_id(number) } else { auto_id(number) }
+}
+
 fn index(
     lines: &[&[u8]],
     first: usize,
@@ -109,7 +117,7 @@ fn index(
     let mut scratch = Scratch::new();
     for (number, source) in (first as u64..).zip(lines) {
         let identity = WriteIdentity { seq_no: number, primary_term: 1, version: 1 };
-        buffer.begin(&DocumentMeta { id: &auto_id(number), routing: None, identity }, source);
+        buffer.begin(&DocumentMeta { id: &id_of(number), routing: None, identity }, source);
         match document::parse(mapping, source, &mut scratch, &mut buffer)? {
             Parsed::Done => buffer.commit()?,
             Parsed::NeedsMapping => return Err("a field that the mapping does not know".into()),
@@ -165,7 +173,7 @@ fn read(segment: &Segment) -> Result<(), Box<dyn Error>> {
         black_box(segment.document(doc, &mut reader)?.source.len());
     }
     let in_turn_ns = (cpu_time()? - started).as_nanos() as f64 / f64::from(doc_count);
-    let probes: Vec<[u8; 20]> = scattered.iter().map(|&doc| auto_id(u64::from(doc))).collect();
+    let probes: Vec<[u8; 20]> = scattered.iter().map(|&doc| id_of(u64::from(doc))).collect();
     let started = cpu_time()?;
     for id in &probes {
         black_box(segment.find_id(id)?);

@@ -167,9 +167,9 @@ impl Segment {
 
     /// Returns the filter of ids if this is the field of ids and has one.
     fn id_filter_of(&self, path: &str) -> Result<Option<IdFilter>> {
-        match self.file().sections().iter().find(|s| s.kind == SectionKind::IdFilter && path == ID_PATH) {
-            Some(entry) => self.file().shared(entry.kind, entry.field).map(IdFilter::open).transpose(),
-            None => Ok(None),
+        match path == ID_PATH {
+            true => self.file().id_filter(),
+            false => Ok(None),
         }
     }
 
@@ -232,7 +232,7 @@ impl Segment {
             if terms.get(term)? != Some(info) {
                 return Err(unfit("the term index to find every term"));
             }
-            if filter.as_ref().is_some_and(|filter| !filter.may_contain(id_hash(term))) {
+            if filter.as_ref().is_some_and(|filter| !filter.may_contain(term, id_hash(term))) {
                 return Err(Error::corrupt("id filter", 0, "every id in the filter"));
             }
             let mut postings = self.postings(path, &info, want)?;

@@ -14,6 +14,7 @@ pub mod columns;
 mod error;
 pub mod file;
 pub mod id_filter;
+mod id_runs;
 mod identity;
 mod index_options;
 mod index_sort;

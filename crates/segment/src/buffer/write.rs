@@ -18,7 +18,7 @@ use super::text::TextBuffer;
 use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
 use crate::file::{FieldInfo, NO_FIELD, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
-use crate::id_filter::{self, id_hash};
+use crate::id_filter;
 use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::points::column_serves;
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
@@ -71,8 +71,6 @@ impl Buffer {
         let ids = ids.finish();
         stored.write(order.as_ref(), |doc| ids.get(doc), &mut segment.writer)?;
         (segment.freed)(source_bytes);
-        let filter = id_filter::encode(doc_count as usize, (0..doc_count).map(|doc| id_hash(ids.get(doc))));
-        segment.writer.put(SectionKind::IdFilter, ID_FIELD, &filter)?;
         match &order {
             None => segment.write_all_ids(mapping, live.as_ref(), |doc| ids.get(doc))?,
             Some(order) => segment.write_all_ids(mapping, live.as_ref(), |doc| ids.get(order.old(doc)))?,
@@ -217,6 +215,8 @@ impl FieldsWriter<'_> {
         id: impl Fn(DocId) -> &'a [u8] + Copy,
     ) -> Result<()> {
         let by_id = sorted_ids(self.doc_count, id, live);
+        let (kind, filter) = id_filter::section(by_id.iter().map(|doc| id(*doc)));
+        self.writer.put(kind, ID_FIELD, &filter)?;
         self.write_ids(mapping.field_by_id(reserved::ID), &by_id, id)
     }
 

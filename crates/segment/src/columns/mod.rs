@@ -8,6 +8,7 @@ mod column;
 mod divisor;
 mod doc_set;
 pub mod format;
+mod lines;
 mod moments;
 mod pack;
 mod packed;

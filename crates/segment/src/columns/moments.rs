@@ -197,12 +197,17 @@ mod tests {
             seeds in prop::collection::vec(any::<u64>(), 1..9000),
             bits in 1u32..48,
             factor in prop::sample::select(vec![1i64, 25, 1000]),
-            is_repeated in any::<bool>(),
+            shape in 0..3,
             cut in (0.0..1.0f64, 0.0..1.0f64),
         ) {
-            let value = |seed: &u64| match is_repeated {
-                true => (seed % 5) as i64 * 1_000_003 * factor - 7,
-                false => ((seed >> (64 - bits)) as i64 - (1 << (bits - 1))) / factor * factor,
+            let mut rising = -1000;
+            let value = |seed: &u64| match shape {
+                0 => (seed % 5) as i64 * 1_000_003 * factor - 7,
+                1 => {
+                    rising += (seed % 3) as i64 * factor;
+                    rising
+                }
+                _ => ((seed >> (64 - bits)) as i64 - (1 << (bits - 1))) / factor * factor,
             };
             let values: Vec<i64> = seeds.iter().map(value).collect();
             let (one, other) = ((cut.0 * values.len() as f64) as usize, (cut.1 * values.len() as f64) as usize);

@@ -3,8 +3,8 @@
 use limber_codec::column_block::{bits_for, bounds, pack};
 
 use super::divisor::{Divisor, common_divisor};
-use super::format::{BLOCK, GROUP, KIND_FRAME, KIND_TABLE};
-use super::packed::distinct;
+use super::format::{BLOCK, GROUP, KIND_FRAME, KIND_LINES, KIND_TABLE, TABLE_LEN_MAX};
+use super::lines::Lines;
 use crate::{Result, Sink};
 
 /// Writes each group when it is full; holds one group of values and the directory (40 bytes per 4,096
@@ -117,10 +117,16 @@ impl PackedWriter {
         let tabled = table.map(|table| (Blocks::new(&self.bounds, |value| place(&table, value)), table));
         self.body.clear();
         let out = &mut self.body;
-        let (kind, factor, table_len, width) = match tabled {
-            Some((blocks, table)) if blocks.bits + 64 * table.len() <= frame.bits / 4 * 3 => {
+        let lines = Lines::of(values, (min, max), frame.bits, residual);
+        let (kind, factor, table_len, width) = match (tabled, lines) {
+            (Some((blocks, table)), _) if blocks.bits + 64 * table.len() <= frame.bits / 4 * 3 => {
                 let width = blocks.write(values, |value| place(&table, value), &table, out);
                 (KIND_TABLE, 1, table.len() as u16, width)
+            }
+            (_, Some(lines)) => {
+                let width = frame.write_head(|block| lines.bits(block), &[], out);
+                lines.write(values, residual, out);
+                (KIND_LINES, factor, 0, width)
             }
             _ if factor == 1 => {
                 let width = frame.write(values, |value| value.wrapping_sub(min) as u64, &[], out);
@@ -186,9 +192,25 @@ impl Blocks {
 
     /// Appends the group's body; returns the width in bytes of a block's minimum and maximum.
     fn write(&self, values: &[i64], place: impl Fn(i64) -> u64, table: &[i64], out: &mut Vec<u8>) -> u8 {
+        let bits_of = |block: usize| bits_for(self.ranges[block].1 - self.ranges[block].0);
+        let width = self.write_head(bits_of, table, out);
+        for (chunk, (min, max)) in values.chunks(BLOCK).zip(&self.ranges).filter(|(_, (min, max))| min < max)
+        {
+            let residuals = match <&[i64; BLOCK]>::try_from(chunk) {
+                Ok(block) => block.map(|value| place(value) - min),
+                Err(_) => std::array::from_fn(|i| place(*chunk.get(i).unwrap_or(&chunk[0])) - min),
+            };
+            pack(&residuals, bits_for(max - min), out);
+        }
+        width
+    }
+
+    /// Appends what precedes the packed blocks, which have so many bits; returns the width of minimum and
+    /// maximum.
+    fn write_head(&self, bits_of: impl Fn(usize) -> u8, table: &[i64], out: &mut Vec<u8>) -> u8 {
         let mut end = 0u16;
-        for (min, max) in &self.ranges {
-            end += u16::from(bits_for(max - min));
+        for block in 0..self.ranges.len() {
+            end += u16::from(bits_of(block));
             out.extend_from_slice(&end.to_le_bytes());
         }
         for value in table {
@@ -208,14 +230,37 @@ impl Blocks {
         for (_, max) in &self.ranges {
             out.extend_from_slice(&max.to_le_bytes()[..usize::from(width)]);
         }
-        for (chunk, (min, max)) in values.chunks(BLOCK).zip(&self.ranges).filter(|(_, (min, max))| min < max)
-        {
-            let residuals = match <&[i64; BLOCK]>::try_from(chunk) {
-                Ok(block) => block.map(|value| place(value) - min),
-                Err(_) => std::array::from_fn(|i| place(*chunk.get(i).unwrap_or(&chunk[0])) - min),
-            };
-            pack(&residuals, bits_for(max - min), out);
-        }
         width
     }
+}
+
+/// Returns the distinct values of a group, at most [`TABLE_LEN_MAX`]; `None` if there are more.
+fn distinct(values: &[i64]) -> Option<Vec<i64>> {
+    const SLOTS: usize = 256;
+    let mut slots = [(0i64, false); SLOTS];
+    let mut table = Vec::with_capacity(TABLE_LEN_MAX);
+    let mut last = None;
+    for &value in values {
+        if last == Some(value) {
+            continue;
+        }
+        last = Some(value);
+        let mut slot = slot_of(value);
+        while slots[slot].1 && slots[slot].0 != value {
+            slot = (slot + 1) % SLOTS;
+        }
+        if !slots[slot].1 {
+            if table.len() == TABLE_LEN_MAX {
+                return None;
+            }
+            slots[slot] = (value, true);
+            table.push(value);
+        }
+    }
+    table.sort_unstable();
+    Some(table)
+}
+
+fn slot_of(value: i64) -> usize {
+    ((value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
 }

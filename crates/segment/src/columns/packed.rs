@@ -3,9 +3,12 @@
 
 use std::marker::PhantomData;
 
-use limber_codec::column_block;
+use limber_codec::column_block::{self, BlockLine};
 
-use super::format::{BLOCK, BLOCKS_PER_GROUP, ENTRY_BYTES, GROUP, KIND_FRAME, KIND_TABLE, TABLE_LEN_MAX};
+use super::format::{
+    BLOCK, BLOCKS_PER_GROUP, ENTRY_BYTES, GROUP, KIND_FRAME, KIND_LINES, KIND_TABLE, LINE_BYTES,
+    TABLE_LEN_MAX,
+};
 use crate::{Error, Result};
 
 /// The type that a column's values are decoded to: `i64` (numbers) or `u32` (ordinals).
@@ -16,6 +19,14 @@ pub trait ColumnValue: Copy + Ord + Default + std::fmt::Debug + 'static {
     fn to_i64(self) -> i64;
     /// Computes `base + factor * residual` for a whole block; `None` if the bytes do not fit.
     fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [Self; BLOCK]) -> Option<()>;
+    /// Computes `base + factor * (line + residual)` for a whole block; `None` if the bytes do not fit.
+    fn unpack_line(
+        packed: &[u8],
+        bits: u8,
+        line: BlockLine,
+        frame: (i64, u64),
+        out: &mut [Self; BLOCK],
+    ) -> Option<()>;
 }
 
 impl ColumnValue for i64 {
@@ -33,6 +44,17 @@ impl ColumnValue for i64 {
     fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [i64; BLOCK]) -> Option<()> {
         column_block::unpack_i64(packed, bits, base, factor, out)
     }
+
+    #[inline]
+    fn unpack_line(
+        packed: &[u8],
+        bits: u8,
+        line: BlockLine,
+        frame: (i64, u64),
+        out: &mut [i64; BLOCK],
+    ) -> Option<()> {
+        column_block::unpack_line_i64(packed, bits, line, frame, out)
+    }
 }
 
 impl ColumnValue for u32 {
@@ -49,6 +71,20 @@ impl ColumnValue for u32 {
     #[inline]
     fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [u32; BLOCK]) -> Option<()> {
         column_block::unpack_u32(packed, bits, base as u32, factor as u32, out)
+    }
+
+    #[inline]
+    fn unpack_line(
+        packed: &[u8],
+        bits: u8,
+        line: BlockLine,
+        (base, factor): (i64, u64),
+        out: &mut [u32; BLOCK],
+    ) -> Option<()> {
+        column_block::unpack_line(packed, bits, line, out)?;
+        let value = |place: u32| (base as u32).wrapping_add(place.wrapping_mul(factor as u32));
+        out.iter_mut().for_each(|place| *place = value(*place));
+        Some(())
     }
 }
 
@@ -70,8 +106,10 @@ pub struct Group<'a> {
     width: usize,
     block_count: usize,
     ends: &'a [[u8; 2]],
-    /// Empty for frames.
+    /// Empty for all but tables.
     table: &'a [[u8; 8]],
+    /// Empty for all but lines.
+    lines: &'a [[u8; LINE_BYTES]],
     minima: &'a [u8],
     maxima: &'a [u8],
     packed: &'a [u8],
@@ -147,7 +185,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         let (kind, width) = (entry[32], usize::from(entry[33]));
         let table_len = usize::from(u16::from_le_bytes([entry[34], entry[35]]));
         let table_fits = match kind {
-            KIND_FRAME => table_len == 0,
+            KIND_FRAME | KIND_LINES => table_len == 0,
             KIND_TABLE => width <= 1 && (1..=TABLE_LEN_MAX).contains(&table_len),
             _ => false,
         };
@@ -159,7 +197,9 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         let (ends, rest) = body.split_at_checked(2 * block_count)?;
         let (table, rest) = rest.split_at_checked(8 * table_len)?;
         let (minima, rest) = rest.split_at_checked(width * block_count)?;
-        let (maxima, packed) = rest.split_at_checked(width * block_count)?;
+        let (maxima, rest) = rest.split_at_checked(width * block_count)?;
+        let line_bytes = if kind == KIND_LINES { LINE_BYTES } else { 0 };
+        let (lines, packed) = rest.split_at_checked(line_bytes * block_count)?;
         Some(Group {
             min: i64_at(entry, 8),
             max: i64_at(entry, 16),
@@ -168,6 +208,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
             block_count,
             ends: ends.as_chunks().0,
             table: table.as_chunks().0,
+            lines: lines.as_chunks().0,
             minima,
             maxima,
             packed,
@@ -302,9 +343,16 @@ impl Group<'_> {
         }
     }
 
-    /// Returns the factor of a block's residuals; `None` if they are indexes in a table.
+    /// Returns the factor of a block's residuals from its base; `None` if they are of another kind.
     pub(super) fn factor(&self) -> Option<u64> {
-        self.table.is_empty().then_some(self.factor)
+        (self.table.is_empty() && self.lines.is_empty()).then_some(self.factor)
+    }
+
+    /// Returns the line of a block; `None` if the group has no lines.
+    #[inline]
+    fn line(&self, block: usize) -> Option<BlockLine> {
+        let [a, b, c, d, slope @ ..] = *self.lines.get(block)?;
+        Some(BlockLine { first: u32::from_le_bytes([a, b, c, d]), slope: u32::from_le_bytes(slope) })
     }
 
     /// Returns what is added to a block's residuals times the factor.
@@ -323,6 +371,9 @@ impl Group<'_> {
     pub(crate) fn read_block<T: ColumnValue>(&self, block: usize, out: &mut [T; BLOCK]) -> Result<()> {
         let (packed, bits) = self.block(block)?;
         let unfit = || corrupt(block as u64, "a block of at most 64 bits a value");
+        if let Some(line) = self.line(block) {
+            return T::unpack_line(packed, bits, line, (self.min, self.factor), out).ok_or_else(unfit);
+        }
         if self.table.is_empty() {
             return T::unpack(packed, bits, self.base(block), self.factor, out).ok_or_else(unfit);
         }
@@ -409,41 +460,13 @@ impl Group<'_> {
         let (packed, bits) = self.block(block)?;
         let residual = column_block::get(packed, bits, index % BLOCK)
             .ok_or_else(|| corrupt(index as u64, "a block of at most 64 bits a value"))?;
-        if self.table.is_empty() {
+        if let Some(line) = self.line(block) {
+            let place = line.at(index % BLOCK).wrapping_add(residual as u32);
+            Ok(self.min.wrapping_add(u64::from(place).wrapping_mul(self.factor) as i64))
+        } else if self.table.is_empty() {
             Ok(self.base(block).wrapping_add(residual.wrapping_mul(self.factor) as i64))
         } else {
             self.table_value(number(self.minima, self.width, block) + residual)
         }
     }
-}
-
-/// Returns the distinct values of a group, at most [`TABLE_LEN_MAX`]; `None` if there are more.
-pub(super) fn distinct(values: &[i64]) -> Option<Vec<i64>> {
-    const SLOTS: usize = 256;
-    let mut slots = [(0i64, false); SLOTS];
-    let mut table = Vec::with_capacity(TABLE_LEN_MAX);
-    let mut last = None;
-    for &value in values {
-        if last == Some(value) {
-            continue;
-        }
-        last = Some(value);
-        let mut slot = slot_of(value);
-        while slots[slot].1 && slots[slot].0 != value {
-            slot = (slot + 1) % SLOTS;
-        }
-        if !slots[slot].1 {
-            if table.len() == TABLE_LEN_MAX {
-                return None;
-            }
-            slots[slot] = (value, true);
-            table.push(value);
-        }
-    }
-    table.sort_unstable();
-    Some(table)
-}
-
-fn slot_of(value: i64) -> usize {
-    ((value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
 }

@@ -77,6 +77,7 @@ fn some_documents_of_a_group_come_back() {
         single((0..10_000).map(|value| value * 7 % 5_000 - 40)),
         (0..10_000).map(|doc| (0..doc % 3).collect()).collect(),
         (0..10_000).map(|doc| (doc % 4 > 0).then_some(doc).into_iter().collect()).collect(),
+        single((0..10_000).map(|doc| 1_700_000_000_000 + doc * 12_857 / 1000 * 1000 + doc % 3 * 1000)),
     ] {
         let (bytes, _) = encode(&docs);
         let column = NumberColumn::open(&bytes).expect("opens");
@@ -117,6 +118,49 @@ fn windows_of_every_kind_of_presence() {
             assert_eq!(is, doc < docs.len() && has(doc), "{doc}");
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn values_near_lines_come_back(
+        first in prop::sample::select(vec![0i64, -7, 1_700_000_000_000, i64::MAX - (1 << 50), i64::MIN]),
+        factor in prop::sample::select(vec![1i64, 3, 1000, 1 << 17]),
+        slopes in prop::collection::vec(0i64..400_000, 1..4),
+        noise in prop::collection::vec(0i64..9, 1..50),
+        count in 1usize..9000,
+    ) {
+        // Steps of thousandths, with jumps between parts of another slope.
+        let mut place = 0;
+        let docs = single((0..count).map(|doc| {
+            place += slopes[doc / 3000 % slopes.len()];
+            first.wrapping_add((place / 1000 + noise[doc % noise.len()]) * factor)
+        }));
+        check(&docs);
+    }
+}
+
+#[test]
+fn lines_take_little() {
+    let count = 16 * GROUP as i64;
+    let bits_a_value =
+        |values: &dyn Fn(i64) -> i64| check(&single((0..count).map(values))) as f64 * 8.0 / count as f64;
+    let sequence = bits_a_value(&|n| n + 12_345);
+    assert!(sequence < 1.2, "{sequence}");
+    let times = bits_a_value(&|n| (n * 12_857 / 1000 + n % 2) * 1000);
+    assert!(times < 3.3, "{times}");
+    // The form's bytes: 256 values of steps of 5, in two blocks.
+    let (bytes, _) = encode(&single((0..256).map(|n| 7 + n * 5)));
+    let mut expected = vec![0, 0, 0, 0]; // ends of blocks of 0 bits
+    expected.extend_from_slice(&[0, 128, 127, 255]); // minima and maxima
+    expected.extend_from_slice(&[0, 0, 0, 0, 0, 0, 1, 0, 128, 0, 0, 0, 0, 0, 1, 0]); // lines: first, slope
+    // Its directory: offset, minimum, maximum, factor, kind, width.
+    expected.extend_from_slice(&0u64.to_le_bytes());
+    expected.extend_from_slice(&7u64.to_le_bytes());
+    expected.extend_from_slice(&1282u64.to_le_bytes());
+    expected.extend_from_slice(&[5, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[..expected.len()], expected);
 }
 
 #[test]
@@ -187,13 +231,19 @@ fn ordinals_are_decoded_to_32_bits() {
 fn forged_columns_are_refused_or_read_without_panic() {
     let docs: Vec<Vec<i64>> =
         (0..300).map(|n| vec![n * 1000, n * 1000 + 7][..n as usize % 3 % 2 + 1].to_vec()).collect();
-    let (bytes, _) = encode(&docs);
+    forge(&docs);
+    forge(&single((0..300).map(|n| n * 1286 / 100 * 1000)));
+}
+
+fn forge(docs: &[Vec<i64>]) {
+    let (bytes, _) = encode(docs);
     for bit in (0..bytes.len() * 8).step_by(3) {
         let mut forged = bytes.clone();
         forged[bit / 8] ^= 1 << (bit % 8);
         if let Ok(column) = NumberColumn::open(&forged) {
             let mut batch = Batch::default();
             let _ = (column.check(None), column.gather(&[0, 1, 2, 50, 51, 299], &mut batch), column.get(77));
+            let _ = (column.moments(0..200, true), column.extremes(3..200));
         }
     }
     for len in 0..bytes.len() {

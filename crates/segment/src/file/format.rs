@@ -28,15 +28,16 @@
 //! A section's offset is the sum of the lengths before it, so a table entry costs about 8 bytes. Every byte
 //! of a file is covered by a checksum.
 //!
-//! **Versions.** Magic and version keep their offsets forever. A later version is refused with an error
-//! that names it ([`limber_store::Error::Newer`]); every version since 1 can be read. [`VERSION`] is raised
-//! when the writer can produce bytes that older builds would read wrongly: another layout of a section, a
-//! new kind of section, a new flag or representation of a field. `tests/format.rs` fails when bytes change
-//! and says so. Version 1 is what 3694ce2 writes. Before that commit, sections of points as bit sets
-//! (4572d11), points in Z order (46136e1), nested documents (5482736), shapes (91cf70b) and keyed terms
-//! (3071005) were added without a new number, so builds before those changes read such segments wrongly;
-//! their folders are not supported. Version 2 adds checksums of stored blocks;
-//! version 3 adds stored blocks with a dictionary.
+//! **Versions.** Magic and version keep their offsets forever. A later version is refused with an error that
+//! names it ([`limber_store::Error::Newer`]); every version since 1 can be read. [`VERSION`] is raised when
+//! the writer can produce bytes that older builds would read wrongly: another layout of a section, a new kind
+//! of section, a new flag or representation of a field. `tests/format.rs` fails when bytes change and says
+//! so. Version 1 is what 3694ce2 writes. Before that commit, sections of points as bit sets (4572d11), points
+//! in Z order (46136e1), nested documents (5482736), shapes (91cf70b) and keyed terms (3071005) were added
+//! without a new number, so builds before those changes read such segments wrongly; their folders are not
+//! supported. Version 2 adds checksums of stored blocks; version 3 adds stored blocks with a dictionary;
+//! version 4 adds terms, ids of blocks and columns as distances from lines, positions above a base, and runs
+//! of ids.
 //!
 //! A torn write leaves a file whose length or footer does not fit; [`super::SegmentFile::open`] refuses it.
 //! Opening reads headers, footers and the table; `verify.rs` describes when sections are verified.
@@ -52,7 +53,7 @@ pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
 /// Last bytes of every file of a segment.
 pub const MAGIC_END: [u8; 8] = *b"GESRBMIL";
 /// Raised with every change of any section's layout; see **Versions** above.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Bytes before the first section of a file.
 pub const HEADER_BYTES: usize = 24;
 /// Bytes at the end of a file.
@@ -148,11 +149,13 @@ pub enum SectionKind {
     StoredChecksums = 14,
     /// What stored blocks were compressed with; at most one per segment, since version 3.
     StoredDictionary = 15,
+    /// Runs of `_id`s, in place of their filter, since version 4.
+    IdRuns = 16,
 }
 
 impl SectionKind {
     /// All kinds, by number.
-    pub const ALL: [SectionKind; 16] = [
+    pub const ALL: [SectionKind; 17] = [
         SectionKind::Fields,
         SectionKind::TermIndex,
         SectionKind::TermDirectory,
@@ -169,6 +172,7 @@ impl SectionKind {
         SectionKind::Shapes,
         SectionKind::StoredChecksums,
         SectionKind::StoredDictionary,
+        SectionKind::IdRuns,
     ];
 
     /// Returns the kind with this number.
@@ -183,6 +187,7 @@ impl SectionKind {
             | SectionKind::TermDirectory
             | SectionKind::Norms
             | SectionKind::IdFilter
+            | SectionKind::IdRuns
             | SectionKind::StoredIndex
             | SectionKind::StoredChecksums
             | SectionKind::StoredDictionary

@@ -1,7 +1,7 @@
 //! Merges the terms and postings of one field: a k-way merge of dictionaries.
 
 use crate::file::{SectionKind, SegmentWriter};
-use crate::id_filter::{IdFilterBuilder, id_hash};
+use crate::id_filter::IdFilterBuilder;
 use crate::identity::ID_PATH;
 use crate::norms;
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions, Postings, PostingsReader, Want};
@@ -68,7 +68,7 @@ pub(super) fn merge_terms<'d>(
         let is_kept = copier.copy_term(term, sources, documents.order.is_some(), &mut field)?;
         if is_kept {
             if let Some(filter) = &mut id_filter {
-                filter.insert(id_hash(sources[0].cursor.term()));
+                filter.insert(sources[0].cursor.term());
             }
             if info.column {
                 for source in sources {
@@ -90,7 +90,8 @@ pub(super) fn merge_terms<'d>(
     }
     writer.put(SectionKind::TermDirectory, number, &directory)?;
     if let Some(filter) = id_filter {
-        writer.put(SectionKind::IdFilter, number, &filter.finish())?;
+        let (kind, bytes) = filter.finish();
+        writer.put(kind, number, &bytes)?;
     }
     Ok(ordinals)
 }

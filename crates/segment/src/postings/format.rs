@@ -30,16 +30,20 @@
 //! Positions of a term
 //!   run      one per full block, one for the tail: the positions of its documents, each as the gap to the
 //!            preceding one (the first of a document as it is)
-//!            for every 128 of them: a patched block
-//!            then the n < 128 left: up to 3 as varints; more as u8 width and packed bits (`codec::bits`)
+//!            for every 128 of them: a patched block, since version 4 of the format above a base
+//!            then the n < 128 left: up to 3 as varints; more as u8 width and packed bits
+//!            (`codec::bits`), since version 4 with 0x80 in the width if u8 base, to be added to each,
+//!            follows it
 //! ```
 //!
 //! Skip data are plain arrays in the mapped file: opening a term decodes nothing, any block is found by a
 //! binary search, and the `impacts` of a group of 4,096 documents are read at once. They take 16 bytes per
-//! 128 documents, about 5 % of the postings. Positions start anew with each block, so that reading a
-//! block's positions needs no state of earlier blocks. Impacts are the Pareto front of (frequency, norm):
-//! for each document of the block some pair has at least its frequency and at most its norm, so the score
-//! of the best pair bounds all scores (Lucene, `CompetitiveImpactAccumulator`).
+//! 128 documents, about 5 % of the postings. Positions start anew with each block, so that reading a block's
+//! positions needs no state of earlier blocks. A word has mostly the same place in short texts that are alike
+//! (the method, the protocol of a request), so the least position is written once for all of a block. Impacts
+//! are the Pareto front of (frequency, norm): for each document of the block some pair has at least its
+//! frequency and at most its norm, so the score of the best pair bounds all scores (Lucene,
+//! `CompetitiveImpactAccumulator`).
 
 pub use limber_codec::block128::LEN as BLOCK_DOCS;
 
@@ -49,6 +53,8 @@ pub const GROUP_BLOCKS: usize = 32;
 pub const TAG_BIT_SET: u8 = 0x40;
 /// Maximum number of words of a bit set: with one more, packed gaps are never longer.
 pub const BIT_SET_WORDS_MAX: usize = 64;
+/// In the width of leftover positions: a base follows.
+pub const POSITIONS_BASE_FLAG: u8 = 0x80;
 /// A tail of fewer documents has no impacts: they would cost more than they save.
 pub const TAIL_IMPACTS_MIN: usize = 16;
 /// Up to this many leftover positions are written as varints; more are shorter as a packed array with its

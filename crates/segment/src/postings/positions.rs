@@ -2,7 +2,7 @@
 
 use limber_codec::{Corrupt, Reader, bits, block128};
 
-use super::format::{BLOCK_DOCS, POSITION_VARINTS_MAX};
+use super::format::{BLOCK_DOCS, POSITION_VARINTS_MAX, POSITIONS_BASE_FLAG};
 
 /// Positions are read from the packed block one by one up to this many at a time ...
 const READ_SINGLY: usize = 8;
@@ -33,8 +33,8 @@ enum Form {
     Unpacked,
     /// In a packed block of 128 with exceptions. Some of them were read so many times.
     Patched { block: block128::Patched, times: u32 },
-    /// In a packed array that begins at this offset of the run.
-    Packed { start: usize, width: u8 },
+    /// In a packed array that begins at this offset of the run, less the base.
+    Packed { start: usize, width: u8, base: u8 },
 }
 
 impl Default for PositionRun {
@@ -99,10 +99,10 @@ impl PositionRun {
                     *times += 1;
                     block.get(&run[self.group..self.next_group], from, out)?;
                 }
-                Form::Packed { start, width } if take <= READ_SINGLY => {
+                Form::Packed { start, width, base } if take <= READ_SINGLY => {
                     let packed = run.get(*start..).unwrap_or_default();
                     let gaps = out.iter_mut().zip(from..);
-                    gaps.for_each(|(gap, at)| *gap = bits::get(packed, at, *width) as u32);
+                    gaps.for_each(|(gap, at)| *gap = packed_gap(packed, at, *width, *base));
                 }
                 _ => {
                     self.unpack(run)?;
@@ -136,9 +136,11 @@ impl PositionRun {
                 }
                 (reader.position(), Form::Unpacked)
             } else {
-                let width = reader.u8()?;
+                let tag = reader.u8()?;
+                let width = tag & !POSITIONS_BASE_FLAG;
                 reader.expect(width <= 32, "a bit width of at most 32")?;
-                let form = Form::Packed { start: start + reader.position(), width };
+                let base = if tag == width { 0 } else { reader.u8()? };
+                let form = Form::Packed { start: start + reader.position(), width, base };
                 reader.bytes(bits::packed_bytes(len, width))?;
                 (reader.position(), form)
             }
@@ -155,13 +157,18 @@ impl PositionRun {
             Form::Patched { .. } => {
                 block128::unpack_patched(&run[self.group..self.next_group], &mut self.gaps)?;
             }
-            Form::Packed { start, width } => {
+            Form::Packed { start, width, base } => {
                 let packed = run.get(start..).unwrap_or_default();
                 let gaps = self.gaps[..self.len].iter_mut().enumerate();
-                gaps.for_each(|(at, gap)| *gap = bits::get(packed, at, width) as u32);
+                gaps.for_each(|(at, gap)| *gap = packed_gap(packed, at, width, base));
             }
         }
         self.form = Form::Unpacked;
         Ok(())
     }
+}
+
+#[inline]
+fn packed_gap(packed: &[u8], at: usize, width: u8, base: u8) -> u32 {
+    (bits::get(packed, at, width) as u32).wrapping_add(u32::from(base))
 }

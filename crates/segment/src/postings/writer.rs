@@ -3,7 +3,8 @@
 use limber_codec::{bits, block128, varint};
 
 use super::format::{
-    BIT_SET_WORDS_MAX, BLOCK_DOCS, GROUP_BLOCKS, POSITION_VARINTS_MAX, TAG_BIT_SET, TAIL_IMPACTS_MIN,
+    BIT_SET_WORDS_MAX, BLOCK_DOCS, GROUP_BLOCKS, POSITION_VARINTS_MAX, POSITIONS_BASE_FLAG, TAG_BIT_SET,
+    TAIL_IMPACTS_MIN,
 };
 use super::impact::{self, ImpactCollector};
 use crate::index_options::IndexOptions;
@@ -221,7 +222,7 @@ impl<'s> PostingsWriter<'s> {
             self.skip.add_impacts(&mut self.impacts);
         }
         if self.options.positions {
-            block128::pack_patched(
+            block128::pack_patched_above(
                 &occurrences.map(|occurrence| occurrence as u32),
                 &mut self.positions.pending,
             );
@@ -339,7 +340,7 @@ impl<'s> PostingsWriter<'s> {
         }
         let (blocks, rest) = self.position_gaps.as_chunks::<BLOCK_DOCS>();
         for block in blocks {
-            block128::pack_patched(block, &mut self.positions.pending);
+            block128::pack_patched_above(block, &mut self.positions.pending);
         }
         let whole = self.position_gaps.len() - rest.len();
         self.position_gaps.drain(..whole);
@@ -351,14 +352,18 @@ impl<'s> PostingsWriter<'s> {
         let out = &mut self.positions.pending;
         let (blocks, rest) = self.position_gaps.as_chunks::<BLOCK_DOCS>();
         for block in blocks {
-            block128::pack_patched(block, out);
+            block128::pack_patched_above(block, out);
         }
         if rest.len() <= POSITION_VARINTS_MAX {
             rest.iter().for_each(|&gap| varint::write_u32(out, gap));
         } else {
-            let width = bits::width(rest.iter().fold(0, |all, &gap| all | gap as u64));
-            out.push(width);
-            bits::pack(rest.iter().map(|&gap| gap as u64), width, out);
+            let base = rest.iter().fold(u32::from(u8::MAX), |least, gap| least.min(*gap));
+            let width = bits::width(rest.iter().fold(0, |all, gap| all | u64::from(gap - base)));
+            match base {
+                0 => out.push(width),
+                _ => out.extend_from_slice(&[width | POSITIONS_BASE_FLAG, base as u8]),
+            }
+            bits::pack(rest.iter().map(|gap| u64::from(gap - base)), width, out);
         }
         self.position_gaps.clear();
         self.positions.flush_above(PENDING_BYTES)

@@ -22,8 +22,8 @@ impl Segment {
     /// others are deleted.
     pub fn find_id_hashed(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
         let Some(number) = self.number(ID_PATH) else { return Ok(None) };
-        self.file.check_known(&[SectionKind::IdFilter], number)?;
-        if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(hash)) {
+        self.file.check_known(&[SectionKind::IdFilter, SectionKind::IdRuns], number)?;
+        if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(id, hash)) {
             // Only for single files: large segments have eight files, and this is called for each document
             // that is written.
             if self.meta.files.len() == 1 {

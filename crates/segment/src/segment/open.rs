@@ -72,11 +72,7 @@ impl Segment {
         };
         let in_spaces: u32 = table.iter().map(|space| space.field_count).sum();
         let field_count = file.fields.len() as u32 - in_spaces;
-        let id_filter = file.sections().iter().find(|section| section.kind == SectionKind::IdFilter);
-        let id_filter = match id_filter.and_then(|entry| file.shared(entry.kind, entry.field)) {
-            Some(bytes) => Some(Arc::new(IdFilter::open(bytes)?)),
-            None => None,
-        };
+        let id_filter = file.id_filter()?.map(Arc::new);
         let mut this = Segment {
             meta: meta.clone(),
             core: next_segment_core_id(),

@@ -23,9 +23,11 @@
 //! head with codecs 2 and 3
 //!   varint least source length, then per document varint source length - least
 //!   u8     form of the ids: 0 plain, 1 columns of characters, 2 columns of the bytes that they encode in
-//!          URL-safe base64 without padding
+//!          URL-safe base64 without padding, 3 numbers (since version 4 of the format)
 //!   plain: per document varint id length << 1 | has routing, (varint routing length)
 //!          then all ids, one after the other, then all routings
+//!   numbers: u8 id length, u8 how many characters at the end are a number of `codec::ordered64` (1 to 9),
+//!          the characters before, which all ids share, line of the numbers (`codec::line`)
 //!   other: u8 columns; u8 * columns kind of each: 0 constant, 1 steps, 2 plain; then of each column
 //!          constant: one byte
 //!          steps:    of each document the difference from the byte before, modulo 256; the first from 0
@@ -82,6 +84,8 @@ pub const IDS_PLAIN: u8 = 0;
 pub const IDS_CHARACTERS: u8 = 1;
 /// Ids are written as columns of the bytes that they encode.
 pub const IDS_BASE64: u8 = 2;
+/// Ids are written as a line of numbers.
+pub const IDS_NUMBERS: u8 = 3;
 /// Longer ids are written plain.
 pub const COLUMNS_MAX: usize = 255;
 /// All bytes of a column are equal.

@@ -2,13 +2,15 @@
 //! have?" Layout: [`super::format`].
 //!
 //! Ids of one length are written column by column, because generated ids share most of their characters and
-//! count in the others. Ids that are base64 are first decoded, since their digits count in bytes.
+//! count in the others. Ids that are base64 are first decoded, since their digits count in bytes. Ids that
+//! count from document to document are a line of numbers.
 
-use limber_codec::{Corrupt, Reader, varint};
+use limber_codec::line::{Fit, Line};
+use limber_codec::{Corrupt, Reader, ordered64, varint};
 
 use super::format::{
     BLOCK_DOCS_MAX, COLUMN_CONSTANT, COLUMN_PLAIN, COLUMN_STEPS, COLUMNS_MAX, IDS_BASE64, IDS_CHARACTERS,
-    IDS_PLAIN,
+    IDS_NUMBERS, IDS_PLAIN,
 };
 use super::reader::DocSpan;
 
@@ -62,6 +64,9 @@ pub(super) fn encode(lengths: &[u8], ids: &[u8], routings: &[u8], out: &mut Vec<
         out.extend_from_slice(routings);
         return Ok(());
     }
+    if encode_numbers(ids, width, out) {
+        return Ok(());
+    }
     let bytes = decode_base64(ids, width);
     let decoded = bytes.as_deref().map(|bytes| Columns::of(bytes, width / 4 * 3));
     // Hexadecimal digits are base64 as well, but mean nothing in bytes.
@@ -74,6 +79,47 @@ pub(super) fn encode(lengths: &[u8], ids: &[u8], routings: &[u8], out: &mut Vec<
     out.extend_from_slice(&columns.modes);
     out.extend_from_slice(&columns.bytes);
     Ok(())
+}
+
+/// Bits of an id up to which the ids of a block are written as numbers; columns of ids that are less regular
+/// compress better.
+const NUMBER_BITS_MAX: u8 = 10;
+
+/// Appends ids of `width` characters as numbers and returns `true` if they are close to a line.
+fn encode_numbers(ids: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
+    let tail_len = width.min(ordered64::CHARACTERS_MAX);
+    let start = &ids[..width - tail_len];
+    let number = |id: &[u8]| id.strip_prefix(start).and_then(ordered64::decode);
+    let Some(mut numbers) = ids.chunks_exact(width).map(number).collect::<Option<Vec<u64>>>() else {
+        return false;
+    };
+    let differing = numbers.iter().fold(0, |bits, number| bits | (number ^ numbers[0]));
+    let tail_len = (limber_codec::bits::width(differing).max(1) as usize).div_ceil(6);
+    numbers.iter_mut().for_each(|number| *number &= (1 << (6 * tail_len)) - 1);
+    let fit = Fit::of(&numbers);
+    if fit.width > NUMBER_BITS_MAX {
+        return false;
+    }
+    out.extend_from_slice(&[IDS_NUMBERS, width as u8, tail_len as u8]);
+    out.extend_from_slice(&ids[..width - tail_len]);
+    fit.write(&numbers, out);
+    true
+}
+
+/// Reverses [`encode_numbers`] without the form; returns the length of the ids.
+fn decode_numbers(reader: &mut Reader<'_>, count: usize, texts: &mut Vec<u8>) -> Result<usize, Corrupt> {
+    let (width, tail_len) = (usize::from(reader.u8()?), usize::from(reader.u8()?));
+    let has_digits = (1..=ordered64::CHARACTERS_MAX).contains(&tail_len) && tail_len <= width;
+    reader.expect(has_digits, "ids that count")?;
+    let start = reader.bytes(width - tail_len)?;
+    let numbers = Line::read(reader, count)?;
+    // At most 255 bytes for each document, of which a block has few.
+    texts.reserve_exact(width * count);
+    for index in 0..count {
+        texts.extend_from_slice(start);
+        ordered64::encode(numbers.get(index), tail_len, texts);
+    }
+    Ok(width)
 }
 
 /// Returns the bytes that ids of `width` characters encode; `None` unless they are base64 without padding.
@@ -164,6 +210,11 @@ pub(super) fn decode(
             }
             docs.iter_mut().enumerate().for_each(|(n, span)| span.id = n * id_len..(n + 1) * id_len);
             Ok(())
+        }
+        IDS_NUMBERS => {
+            let id_len = decode_numbers(&mut reader, count, texts)?;
+            docs.iter_mut().enumerate().for_each(|(n, span)| span.id = n * id_len..(n + 1) * id_len);
+            reader.expect(reader.remaining() == 0, "ids that fill the head")
         }
         _ => Err(reader.corrupt("a form of ids")),
     }
@@ -287,11 +338,31 @@ mod tests {
         check(&[&long, &long], &[]);
     }
 
+    #[test]
+    fn ids_that_count_are_numbers() {
+        let check_form = |number: &dyn Fn(u64) -> u64, is_short: bool| {
+            let id = |n| {
+                let mut id = b"OHwnx7RcQe1-b4J".to_vec();
+                ordered64::encode(number(n), 5, &mut id);
+                String::from_utf8(id).expect("ASCII")
+            };
+            let ids: Vec<String> = (0..120).map(id).collect();
+            let head = check(&ids.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+            assert_eq!((head[121] == IDS_NUMBERS, head.len() < 300), (is_short, is_short), "{}", head.len());
+        };
+        check_form(&|_| 12_345, true);
+        check_form(&|n| 12_345 + n, true);
+        check_form(&|n| 12_345 + 9 * n + n * n % 5, true);
+        check_form(&|n| (1 << 22) * n, true);
+        check_form(&|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34, false);
+        assert_eq!(check(&["ab", "ac"], &[]), b"\x64\0\x01\x03\x02\x01a\0\x02\x4e");
+    }
+
     /// The layout's bytes, and that generated ids take less than a byte each.
     #[test]
     fn bytes_of_ids() {
         assert_eq!(check(&["é", "ab"], &[]), b"\x64\0\x01\x01\x02\x02\x02\xc3a\xa9b");
-        assert_eq!(check(&["AAAA", "AAAA"], &[]), b"\x64\0\x01\x02\x03\0\0\0\0\0\0");
+        assert_eq!(check(&["AAAA", "AAAA"], &[]), b"\x64\0\x01\x03\x04\x01AAA\0\0\x16");
         assert_eq!(check(&["a", "bc"], &[]), b"\x64\0\x01\0\x02\x04abc");
         let mut ids = Vec::new();
         encode_base64(&(0..100).flat_map(|n| [n, 7, 7]).collect::<Vec<u8>>(), &mut ids);

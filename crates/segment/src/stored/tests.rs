@@ -157,8 +157,8 @@ fn bytes_of_a_block_with_a_dictionary() {
         [(b"AAAA".to_vec(), None, b"{\"n\":1}".to_vec()), (b"AAAB".to_vec(), None, b"{}".to_vec())];
     let Sections { blocks, index, dictionary, .. } = encode(StoredCodec::Dictionary, &documents);
     assert_eq!(dictionary.as_deref(), Some(&b"{\"n\":1}"[..]));
-    // Too small to compress. The ids are base64 of 00 00 00 and 00 00 01: the last column differs.
-    let head = b"\x02\x05\0\x02\x03\0\0\x02\0\0\0\x01";
+    // Too small to compress. The last characters of the ids are a line from 11 in steps of 1.
+    let head = b"\x02\x05\0\x03\x04\x01AAA\0\x02\x16";
     assert_eq!(blocks, [b"\x0c\x0c\x09\x09", &head[..], b"{\"n\":1}{}"].concat());
     assert_eq!(index[0], 2);
 }

@@ -3,8 +3,9 @@
 use limber_codec::bits::Packed;
 use limber_codec::{Reader, varint};
 
-use super::format::BLOCK_TERMS;
+use super::format::{BLOCK_TERMS, NUMBERS_FLAG};
 use super::info::{TermInfo, TermLocation};
+use super::number_block::{NumberBlock, Tails};
 use crate::index_options::IndexOptions;
 use crate::{Error, Result, TERM_BYTES_MAX};
 
@@ -24,6 +25,7 @@ pub struct BlockBuilder {
     postings_lens: Vec<u64>,
     positions_offset: u64,
     positions_lens: [u64; BLOCK_TERMS],
+    tails: Tails,
 }
 
 impl BlockBuilder {
@@ -42,6 +44,10 @@ impl BlockBuilder {
         self.lengths[at] = term.len() as u64;
         self.shared[at] = shared as u64;
         self.suffixes.extend_from_slice(&term[shared..]);
+        match at {
+            0 => self.tails.start(term),
+            _ => self.tails.add(at, &term[shared..], self.lengths[0] == term.len() as u64),
+        }
         self.doc_freqs[at] = info.doc_freq as u64 - 1;
         self.extra_freqs[at] = info.total_term_freq - info.doc_freq as u64;
         if info.doc_freq == 1 {
@@ -59,8 +65,34 @@ impl BlockBuilder {
         self.count += 1;
     }
 
-    /// Appends the block to `out` and starts the next one.
-    pub fn write(&mut self, options: IndexOptions, out: &mut Vec<u8>) {
+    /// Appends the block to `out` and starts the next one. `offset` is where it will be in the section.
+    pub fn write(&mut self, options: IndexOptions, offset: u64, out: &mut Vec<u8>) {
+        if !self.write_numbers(options, offset, out) {
+            self.write_plain(options, out);
+        }
+        self.count = 0;
+        self.suffixes.clear();
+        self.single_docs.clear();
+        self.postings_lens.clear();
+    }
+
+    /// Appends the block as numbers and returns `true` if its terms allow that and it takes less room.
+    fn write_numbers(&mut self, options: IndexOptions, offset: u64, out: &mut Vec<u8>) -> bool {
+        let count = self.count;
+        let are_single =
+            self.single_docs.len() == count && self.extra_freqs[..count].iter().all(|freq| *freq == 0);
+        if !are_single || options.positions {
+            return false;
+        }
+        let first_len = self.lengths[0] as usize;
+        let common = self.shared[1..count].iter().min().map_or(first_len, |least| *least as usize);
+        // Lengths, shared bytes and suffixes of the plain form.
+        let plain_bytes = 5 + count / 8 + self.suffixes.len();
+        let first = &self.suffixes[..first_len];
+        self.tails.write(first, common, &self.single_docs, (offset, plain_bytes), out)
+    }
+
+    fn write_plain(&self, options: IndexOptions, out: &mut Vec<u8>) {
         let count = self.count;
         out.push(count as u8);
         Packed::write(&self.lengths[..count], out);
@@ -81,16 +113,93 @@ impl BlockBuilder {
             Packed::write(&self.positions_lens[..count], out);
         }
         out.extend_from_slice(&self.suffixes);
-        self.count = 0;
-        self.suffixes.clear();
-        self.single_docs.clear();
-        self.postings_lens.clear();
     }
 }
 
 /// A block as it is stored; parsing reads row headers only.
 #[derive(Clone, Copy)]
-pub struct BlockView<'a> {
+pub enum BlockView<'a> {
+    /// Any terms.
+    Plain(PlainBlock<'a>),
+    /// Terms that count.
+    Numbers(NumberBlock<'a>),
+}
+
+impl<'a> BlockView<'a> {
+    /// Parses the block `terms[start..end]`, which must hold `count` terms.
+    pub fn parse(
+        terms: &'a [u8],
+        (start, end): (usize, usize),
+        count: usize,
+        options: IndexOptions,
+    ) -> Result<BlockView<'a>> {
+        let bytes = &terms[start..end];
+        match bytes.first() {
+            Some(tag) if tag & NUMBERS_FLAG != 0 => NumberBlock::parse(terms, start, end, count)
+                .map(BlockView::Numbers)
+                .map_err(Error::in_section(SECTION, start as u64)),
+            _ => PlainBlock::parse(bytes, start as u64, count, options).map(BlockView::Plain),
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            BlockView::Plain(block) => block.count,
+            BlockView::Numbers(block) => block.count(),
+        }
+    }
+
+    /// Returns `Ok(index)` if `target` is in the block, otherwise `Err(index)` of the first greater term
+    /// (the count if there is none).
+    #[inline]
+    pub fn find(&self, target: &[u8]) -> Result<std::result::Result<usize, usize>> {
+        match self {
+            BlockView::Plain(block) => block.find(target),
+            BlockView::Numbers(block) => Ok(block.find(target)),
+        }
+    }
+
+    /// Writes term `index` into `term`.
+    pub fn term(&self, index: usize, term: &mut Vec<u8>) -> Result<()> {
+        match self {
+            BlockView::Plain(block) => block.term(index, term),
+            BlockView::Numbers(block) => {
+                block.write_term(index, false, term);
+                Ok(())
+            }
+        }
+    }
+
+    /// Turns `term` from term `index - 1` into term `index` (for index 0, from nothing). Its suffix starts
+    /// at `at`; returns where the next suffix starts.
+    #[inline]
+    pub fn next_term(&self, index: usize, at: usize, term: &mut Vec<u8>) -> Result<usize> {
+        match self {
+            BlockView::Plain(block) => block.next_term(index, at, term),
+            BlockView::Numbers(block) => {
+                block.write_term(index, index > 0, term);
+                Ok(at)
+            }
+        }
+    }
+
+    /// Returns the information about term `index`; `first_ord` is the ordinal of the block's first term.
+    #[inline]
+    pub fn info(&self, index: usize, first_ord: u64) -> Result<TermInfo> {
+        match self {
+            BlockView::Plain(block) => block.info(index, first_ord),
+            BlockView::Numbers(block) => {
+                let single_doc = block.doc(index) as u32;
+                let location = TermLocation { single_doc, ..TermLocation::default() };
+                Ok(TermInfo { ord: first_ord + index as u64, doc_freq: 1, total_term_freq: 1, location })
+            }
+        }
+    }
+}
+
+/// A block of any terms.
+#[derive(Clone, Copy)]
+pub struct PlainBlock<'a> {
     /// Offset of the block in its section, for messages.
     offset: u64,
     count: usize,
@@ -106,9 +215,9 @@ pub struct BlockView<'a> {
     suffixes: &'a [u8],
 }
 
-impl<'a> BlockView<'a> {
+impl<'a> PlainBlock<'a> {
     /// Parses the block `bytes`, which must hold `count` terms.
-    pub fn parse(bytes: &'a [u8], offset: u64, count: usize, options: IndexOptions) -> Result<BlockView<'a>> {
+    fn parse(bytes: &'a [u8], offset: u64, count: usize, options: IndexOptions) -> Result<PlainBlock<'a>> {
         let mut reader = Reader::new(bytes);
         let mut parse = || {
             let found = reader.u8()? as usize;
@@ -116,7 +225,7 @@ impl<'a> BlockView<'a> {
             let lengths = Packed::read(&mut reader, count)?;
             let shared = Packed::read(&mut reader, count - 1)?;
             let doc_freqs = Packed::read(&mut reader, count)?;
-            let mut view = BlockView {
+            let mut view = PlainBlock {
                 offset,
                 count,
                 lengths,
@@ -149,10 +258,6 @@ impl<'a> BlockView<'a> {
             Ok(view)
         };
         parse().map_err(Error::in_section(SECTION, offset))
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.count
     }
 
     /// Returns how many of the first `count` terms occur in one document only.
@@ -189,7 +294,7 @@ impl<'a> BlockView<'a> {
     /// term. A term that shares more than that with its predecessor compares as the predecessor did, so its
     /// bytes are not read.
     #[inline]
-    pub fn find(&self, target: &[u8]) -> Result<std::result::Result<usize, usize>> {
+    fn find(&self, target: &[u8]) -> Result<std::result::Result<usize, usize>> {
         let (mut matched, mut previous_len, mut at) = (0, 0, 0);
         for index in 0..self.count {
             let (len, shared) = self.lengths(index, previous_len)?;
@@ -216,7 +321,7 @@ impl<'a> BlockView<'a> {
     }
 
     /// Writes term `index` into `term`.
-    pub fn term(&self, index: usize, term: &mut Vec<u8>) -> Result<()> {
+    fn term(&self, index: usize, term: &mut Vec<u8>) -> Result<()> {
         term.clear();
         let mut at = 0;
         for i in 0..=index {
@@ -228,7 +333,7 @@ impl<'a> BlockView<'a> {
     /// Turns `term` from term `index - 1` into term `index` (for index 0, from nothing). Its suffix starts
     /// at `at`; returns where the next suffix starts.
     #[inline]
-    pub fn next_term(&self, index: usize, at: usize, term: &mut Vec<u8>) -> Result<usize> {
+    fn next_term(&self, index: usize, at: usize, term: &mut Vec<u8>) -> Result<usize> {
         let (len, shared) = self.lengths(index, term.len())?;
         term.truncate(shared);
         term.extend_from_slice(self.suffix(at, len - shared)?);
@@ -237,7 +342,7 @@ impl<'a> BlockView<'a> {
 
     /// Returns the information about term `index`; `first_ord` is the ordinal of the block's first term.
     #[inline]
-    pub fn info(&self, index: usize, first_ord: u64) -> Result<TermInfo> {
+    fn info(&self, index: usize, first_ord: u64) -> Result<TermInfo> {
         let doc_freq = self.doc_freqs.get(index).wrapping_add(1);
         let singles = self.singles_before(index);
         let mut location = TermLocation::default();

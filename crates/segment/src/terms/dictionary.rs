@@ -379,6 +379,7 @@ impl TermDictionary {
         }
         let term_count = self.opened.directory.statistics.term_count;
         let count = (term_count - (block << BLOCK_SHIFT)).min(BLOCK_TERMS as u64) as usize;
-        BlockView::parse(&self.opened.terms[start..end], start as u64, count, self.opened.directory.options)
+        let blocks = &self.opened.terms[..self.opened.blocks_end];
+        BlockView::parse(blocks, (start, end), count, self.opened.directory.options)
     }
 }

@@ -19,6 +19,17 @@
 //!                 packed  bytes of positions of each term                    [count]    with positions
 //!                 bytes   suffixes: the bytes of each term that it does not share with the preceding one
 //!
+//!   or, since version 4 of the format, for terms of one length, each once in one document, without
+//!   positions, that differ in their last 1 to 9 characters, which are of `codec::ordered64`:
+//!                 u8      0x80 | count of terms
+//!                 varint  bytes back to the block of which this one takes bytes, at most 4,096; 0: none
+//!                 u8      length of the terms
+//!                 u8      how many of their characters at the end are numbers
+//!                 u8      bytes at the start of the terms that are taken from that block    unless none
+//!                 bytes   the others of those that all terms begin with
+//!                 line    the numbers                                         [count]   `codec::line`
+//!                 line    the document of each term                           [count]
+//!
 //! TermIndex       pages, back to back: which block may hold a term
 //!
 //!   page          u8      0: an FST (`fst` crate, version 3) from separator to
@@ -50,6 +61,11 @@
 pub const BLOCK_TERMS: usize = 32;
 /// `ord >> BLOCK_SHIFT` is the block of a term.
 pub const BLOCK_SHIFT: u32 = BLOCK_TERMS.trailing_zeros();
+/// In the first byte of a block: its terms are written as numbers.
+pub const NUMBERS_FLAG: u8 = 0x80;
+/// A block of numbers takes the start of its terms from a block at most so far before it, which is mostly in
+/// the same page of memory.
+pub const MODEL_DISTANCE_MAX: u64 = 4096;
 /// Bytes of one entry of the block table; enough for 1 TB of term blocks.
 pub const BLOCK_OFFSET_BYTES: usize = 5;
 

@@ -11,6 +11,7 @@ mod directory;
 pub mod format;
 mod info;
 mod lookup;
+mod number_block;
 mod page;
 mod recent;
 mod suffix_maxima;

@@ -178,6 +178,79 @@ proptest! {
     }
 }
 
+/// Terms that are each in one document: `documents` after the place of the term.
+fn model_of_ids(ids: impl IntoIterator<Item = Vec<u8>>, documents: impl Fn(usize) -> u32) -> Model {
+    let unique: std::collections::BTreeSet<Vec<u8>> = ids.into_iter().collect();
+    let location = |at| TermLocation { single_doc: documents(at), ..TermLocation::default() };
+    unique.into_iter().enumerate().map(|(at, id)| (id, (1, 1, location(at)))).collect()
+}
+
+fn id(start: &[u8], number: u64, len: usize) -> Vec<u8> {
+    let mut id = start.to_vec();
+    limber_codec::ordered64::encode(number, len, &mut id);
+    id
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn ids_that_count_are_found(
+        runs in prop::collection::vec(
+            (prop::collection::vec(b'x'..b'z', 0..14), 0u64..1 << 24, 1usize..300, 1u64..70),
+            1..5,
+        ),
+        len in 1usize..10,
+        order in prop::sample::select(vec![1u32, 3, 31]),
+        others in prop::collection::vec("[-a-z~ ]{0,12}", 0..20),
+        options in 0usize..2,
+    ) {
+        let ids = runs.iter().flat_map(|(start, first, count, step)| {
+            (0..*count as u64).map(move |n| id(start, first + n * step, len))
+        });
+        let ids: Vec<Vec<u8>> = ids.chain(others.iter().map(|id| id.clone().into_bytes())).collect();
+        let mut probes = Vec::new();
+        for id in ids.iter().step_by(7) {
+            probes.push(id[..id.len().saturating_sub(1)].to_vec());
+            for end in [b"-", b"\x00", b"\xff", b"~"] {
+                probes.push([&id[..], end].concat());
+                probes.push([&id[..id.len().saturating_sub(1)], end].concat());
+            }
+        }
+        check(&model_of_ids(ids, |at| at as u32 * order % 100_003), OPTIONS[options], &probes);
+    }
+}
+
+#[test]
+fn ids_that_count_take_less_than_a_byte() {
+    let ids = (0..2_000u64).map(|n| id(b"OHwnx7RcQe1-b", 1 << 20 | n, 7));
+    let model = model_of_ids(ids, |at| at as u32);
+    let [directory, terms, index] = write(&model, OPTIONS[0]);
+    let bytes = directory.len() + terms.len() + index.len();
+    assert!(bytes < 1_600, "{bytes}");
+    check(&model, OPTIONS[0], &[id(b"OHwnx7RcQe1-b", 1 << 21, 7), id(b"OHwnx7RcQe1-b", 5, 7)]);
+}
+
+#[test]
+fn ids_are_these_bytes() {
+    let model = model_of_ids((0..34).map(|n| id(b"start", 100 + n * 2, 3)), |at| 7 + at as u32);
+    let [_, terms, _] = write(&model, OPTIONS[0]);
+    #[rustfmt::skip]
+    let expected: &[u8] = &[
+        0x80 | 32, // terms
+        0, 8, 2, // no model, length, characters of the numbers
+        b's', b't', b'a', b'r', b't', b'-',
+        0, 4, 200, 1, // numbers: width 0, slope 2, base 100
+        0, 2, 14, // documents: width 0, slope 1, base 7
+        0x80 | 2,
+        17, 8, 1, 6, // bytes back, length, characters of the numbers, bytes shared
+        b'1',
+        0, 4, 72, // from 36
+        0, 2, 78, // from 39
+        0, 0, 0, 0, 0, 17, 0, 0, 0, 0, // block table
+    ];
+    assert_eq!(terms, expected);
+}
+
 #[test]
 fn many_blocks_go_through_an_fst() {
     let terms =
@@ -241,6 +314,22 @@ fn terms_are_these_bytes() {
         0, 0, 0, 0, 0, // block table
     ];
     assert_eq!(terms, expected);
+}
+
+#[test]
+fn corrupt_ids_are_errors() {
+    let model = model_of_ids((0..500).map(|n| id(b"start", n * 3 + n % 2, 4)), |at| at as u32 * 7 % 501);
+    let sections = write(&model, OPTIONS[0]);
+    for (at, bit) in (0..sections[1].len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut broken = sections.clone();
+        broken[1][at] ^= 1 << bit;
+        let Ok(opened) = open(&broken) else { continue };
+        let mut cursor = opened.dictionary.cursor();
+        while let Ok(Some(_)) = cursor.next() {}
+        for term in model.keys().step_by(11) {
+            let _ = (opened.dictionary.get(term), opened.dictionary.ordinal(&term[..6]));
+        }
+    }
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl<'s> TermDictionaryWriter<'s> {
         }
         self.block_table.extend_from_slice(&offset.to_le_bytes()[..BLOCK_OFFSET_BYTES]);
         self.block_count += 1;
-        self.block.write(self.options, &mut self.pending);
+        self.block.write(self.options, offset, &mut self.pending);
         if self.pending.len() >= PENDING_BYTES { self.flush() } else { Ok(()) }
     }
 

@@ -34,7 +34,8 @@ impl Usage {
             | SectionKind::Terms
             | SectionKind::Postings
             | SectionKind::Positions
-            | SectionKind::IdFilter => self.inverted_index += bytes,
+            | SectionKind::IdFilter
+            | SectionKind::IdRuns => self.inverted_index += bytes,
             SectionKind::Norms => self.norms += bytes,
             SectionKind::Column | SectionKind::Shapes => self.doc_values += bytes,
             SectionKind::Points => self.points += bytes,
@@ -97,7 +98,7 @@ fn add_segment(segment: &Segment, fields: &mut BTreeMap<Arc<str>, Usage>) {
                 | SectionKind::StoredChecksums
                 | SectionKind::StoredDictionary,
             ) => "_source".into(),
-            (None, SectionKind::IdFilter) => "_id".into(),
+            (None, SectionKind::IdFilter | SectionKind::IdRuns) => "_id".into(),
             (None, _) => continue,
         };
         fields.entry(path).or_default().add(section.kind, section.len);
