@@ -25,9 +25,7 @@ impl Node {
     /// Carries out `PUT _synonyms/{set}`. Returns whether the set is new. `text` is the body as it was
     /// received.
     pub fn put_synonyms(&self, name: &str, body: &Value, text: &str) -> Result<bool> {
-        let set = synonyms::parse_set(body, text, || {
-            self.flake_ids.generate(1, self.now_millis()).get(0).to_owned()
-        })?;
+        let set = synonyms::parse_set(body, text, || self.flake_ids.generate(1).get(0).to_owned())?;
         self.change_synonyms(|sets| {
             if sets.len() >= SETS_MAX && !sets.contains_key(name) {
                 let reason = format!("there are [{SETS_MAX}] sets of synonyms already");

@@ -280,7 +280,7 @@ impl Node {
             step.generated = Some(count);
             count += 1;
         }
-        self.flake_ids.generate(count, self.environment.clock.now_millis())
+        self.flake_ids.generate(count)
     }
 
     /// Groups the steps by shard. A step that cannot be written gets its error here.
