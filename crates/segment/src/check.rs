@@ -168,7 +168,7 @@ impl Segment {
     /// Returns the filter of ids if this is the field of ids and has one.
     fn id_filter_of(&self, path: &str) -> Result<Option<IdFilter>> {
         match path == ID_PATH {
-            true => self.file().id_filter(),
+            true => IdFilter::of(self.file()),
             false => Ok(None),
         }
     }

@@ -9,7 +9,7 @@ use limber_codec::bloom;
 use limber_codec::hash64::hash64;
 use limber_store::FileBytes;
 
-use crate::file::SectionKind;
+use crate::file::{SectionEntry, SectionKind, SegmentFile, SegmentWriter};
 use crate::id_runs::{IdRuns, RunsBuilder};
 use crate::zeros::zeros;
 use crate::{Error, Result};
@@ -56,8 +56,13 @@ impl IdFilterBuilder {
         self.runs.push(id);
     }
 
-    /// Returns the section.
-    pub fn finish(self) -> (SectionKind, Vec<u8>) {
+    /// Writes the section of the field of ids, which has this number.
+    pub fn write(self, number: u32, writer: &mut SegmentWriter<'_>) -> Result<()> {
+        let (kind, bytes) = self.finish();
+        writer.put(kind, number, &bytes)
+    }
+
+    fn finish(self) -> (SectionKind, Vec<u8>) {
         match self.runs.finish() {
             Some(runs) => (SectionKind::IdRuns, runs),
             None => (SectionKind::IdFilter, self.bloom),
@@ -96,6 +101,19 @@ impl IdFilter {
     /// Fails for bytes that are no runs.
     pub fn open_runs(bytes: FileBytes) -> Result<IdFilter> {
         Ok(IdFilter(Form::Runs(IdRuns::open(bytes)?)))
+    }
+
+    /// Returns the filter of a segment, or the runs in its place; `None` if the segment has neither.
+    ///
+    /// # Errors
+    /// Fails for bytes that are neither.
+    pub(crate) fn of(file: &SegmentFile) -> Result<Option<IdFilter>> {
+        let find = |kind| file.sections().iter().find(|section| section.kind == kind);
+        let shared = |entry: &SectionEntry| file.shared(entry.kind, entry.field);
+        if let Some(runs) = find(SectionKind::IdRuns).and_then(shared) {
+            return IdFilter::open_runs(runs).map(Some);
+        }
+        find(SectionKind::IdFilter).and_then(shared).map(IdFilter::open).transpose()
     }
 
     /// Returns `false` if the id, which has this [`id_hash`], is certainly not in the segment.

@@ -11,7 +11,6 @@ use super::format::{FOOTER_BYTES, HEADER_BYTES, Lane, MAGIC, MAGIC_END, SectionK
 use super::meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 use super::verify::KnownDamage;
 use super::writer::{NO_FIELD, ends_crc, header};
-use crate::id_filter::IdFilter;
 use crate::{Error, Result};
 
 /// The mapped files of one segment and where each section lies in them.
@@ -158,16 +157,6 @@ impl SegmentFile {
     pub fn shared(&self, kind: SectionKind, field: u32) -> Option<FileBytes> {
         let entry = self.entry(kind, field)?;
         self.files[entry.file].bytes.slice(entry.offset as usize, entry.len as usize)
-    }
-
-    /// Returns the filter of ids, or their runs; `None` if the segment has neither.
-    pub(crate) fn id_filter(&self) -> Result<Option<IdFilter>> {
-        let find = |kind| self.sections.iter().find(|section| section.kind == kind);
-        let shared = |entry: &SectionEntry| self.shared(entry.kind, entry.field);
-        if let Some(runs) = find(SectionKind::IdRuns).and_then(shared) {
-            return IdFilter::open_runs(runs).map(Some);
-        }
-        find(SectionKind::IdFilter).and_then(shared).map(IdFilter::open).transpose()
     }
 
     /// Returns the name of the file that holds the section, for `Directory::read` and for messages.

@@ -90,8 +90,7 @@ pub(super) fn merge_terms<'d>(
     }
     writer.put(SectionKind::TermDirectory, number, &directory)?;
     if let Some(filter) = id_filter {
-        let (kind, bytes) = filter.finish();
-        writer.put(kind, number, &bytes)?;
+        filter.write(number, writer)?;
     }
     Ok(ordinals)
 }

@@ -72,7 +72,7 @@ impl Segment {
         };
         let in_spaces: u32 = table.iter().map(|space| space.field_count).sum();
         let field_count = file.fields.len() as u32 - in_spaces;
-        let id_filter = file.id_filter()?.map(Arc::new);
+        let id_filter = IdFilter::of(&file)?.map(Arc::new);
         let mut this = Segment {
             meta: meta.clone(),
             core: next_segment_core_id(),

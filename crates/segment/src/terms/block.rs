@@ -5,7 +5,7 @@ use limber_codec::{Reader, varint};
 
 use super::format::{BLOCK_TERMS, NUMBERS_FLAG};
 use super::info::{TermInfo, TermLocation};
-use super::number_block::{NumberBlock, Tails};
+use super::number_block::{NumberBlock, NumberBlockBuilder};
 use crate::index_options::IndexOptions;
 use crate::{Error, Result, TERM_BYTES_MAX};
 
@@ -25,7 +25,7 @@ pub struct BlockBuilder {
     postings_lens: Vec<u64>,
     positions_offset: u64,
     positions_lens: [u64; BLOCK_TERMS],
-    tails: Tails,
+    tails: NumberBlockBuilder,
 }
 
 impl BlockBuilder {

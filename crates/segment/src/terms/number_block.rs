@@ -14,7 +14,7 @@ use super::block::common_prefix;
 use super::format::{BLOCK_TERMS, MODEL_DISTANCE_MAX, NUMBERS_FLAG};
 
 /// Terms of the block that is being built, as numbers.
-pub(super) struct Tails {
+pub(super) struct NumberBlockBuilder {
     /// The last `digits` characters of each term.
     numbers: [u64; BLOCK_TERMS],
     /// How many characters at the end of the first term are digits, at most [`ordered64::CHARACTERS_MAX`]; 0
@@ -24,13 +24,13 @@ pub(super) struct Tails {
     model: Option<(u64, Vec<u8>)>,
 }
 
-impl Default for Tails {
-    fn default() -> Tails {
-        Tails { numbers: [0; BLOCK_TERMS], digits: 0, model: None }
+impl Default for NumberBlockBuilder {
+    fn default() -> NumberBlockBuilder {
+        NumberBlockBuilder { numbers: [0; BLOCK_TERMS], digits: 0, model: None }
     }
 }
 
-impl Tails {
+impl NumberBlockBuilder {
     /// Adds the first term of a block.
     pub fn start(&mut self, term: &[u8]) {
         self.digits = ordered64::suffix_len(term).min(ordered64::CHARACTERS_MAX);
