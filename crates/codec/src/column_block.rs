@@ -151,7 +151,7 @@ impl BlockLine {
     /// Returns the line at value `index`.
     #[inline(always)]
     pub fn at(self, index: usize) -> u32 {
-        self.first.wrapping_add((u64::from(self.slope) * index as u64 >> SLOPE_SHIFT) as u32)
+        self.first.wrapping_add(((u64::from(self.slope) * index as u64) >> SLOPE_SHIFT) as u32)
     }
 }
 
@@ -196,6 +196,13 @@ fn add_line_avx2(line: BlockLine, out: &mut [u32; COLUMN_BLOCK]) {
 
 #[inline(always)]
 fn add_line_any(line: BlockLine, out: &mut [u32; COLUMN_BLOCK]) {
+    if line.slope < 1 << 25 {
+        // Products of 32 bits, of which an instruction computes twice as many.
+        for (index, value) in (0u32..).zip(out) {
+            *value = value.wrapping_add(line.first).wrapping_add((line.slope * index) >> SLOPE_SHIFT);
+        }
+        return;
+    }
     for (index, value) in out.iter_mut().enumerate() {
         *value = value.wrapping_add(line.at(index));
     }
