@@ -75,10 +75,10 @@ pub fn segment_reader(changes: &[u8]) {
     let Ok(segment) = Segment::open(&directory, meta, &cache) else { return };
     let _ = segment.check();
     let mut reader = StoredReader::default();
-    let mut id = Vec::new();
+    let mut room = Vec::new();
     for doc in [0, 150, DOC_COUNT as u32 - 1] {
         let _ = segment.source(doc, &mut reader).map(<[u8]>::len);
-        let _ = segment.id(doc, &mut reader, &mut id);
+        let _ = segment.id(doc, &mut reader, &mut room);
     }
     let _ = (segment.find_id(id(77).as_bytes()), segment.find_id(b"77"));
     read_terms(&segment);
