@@ -132,8 +132,7 @@ impl Floating {
 /// Reads a numeric `null_value`.
 pub(super) fn null_double(value: &Value) -> Result<Value, RequestError> {
     let text = java_text(value);
-    let for_input = || RequestError::illegal_argument(format!("For input string: \"{text}\""));
-    double_from_text(&text).map(Value::from).ok_or_else(for_input)
+    double_from_text(&text).map(Value::from).ok_or_else(|| RequestError::number_format(&text))
 }
 
 /// Reads a number up to `limit`. `None` if it is an empty string, which counts as null.
@@ -164,9 +163,9 @@ pub(super) fn read_double(
 
 #[cold]
 fn unreadable(text: &str) -> Cause {
-    cause(match text.trim().is_empty() {
-        true => "empty String".to_owned(),
-        false => format!("For input string: \"{text}\""),
+    Box::new(match text.trim().is_empty() {
+        true => RequestError::bad_request("number_format_exception", "empty String"),
+        false => RequestError::number_format(text),
     })
 }
 
