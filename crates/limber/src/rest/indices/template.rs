@@ -53,7 +53,7 @@ fn put_legacy(app: &App, request: &Request) -> Result<Response> {
 fn get_legacy(app: &App, request: &Request) -> Result<Response> {
     let name = request.param("name").unwrap_or("");
     let mut templates = app.node.get_templates(name)?;
-    // A default Elasticsearch always has some, so that clients (elasticdump) do not expect that there are none.
+    // A default Elasticsearch always has some, so clients (elasticdump) do not expect that there are none.
     let missing = templates.is_empty() && !matches!(name, "" | "*" | "_all");
     for template in templates.values_mut() {
         shape(request, template.get_mut("settings"))?;
