@@ -322,7 +322,7 @@ pub struct WriteOutcome {
     pub identity: WriteIdentity,
     /// `total` in `_shards`: 1 plus the replicas. Only the primary is written.
     pub shards_total: u32,
-    /// `successful` in `_shards`: 1, or 0 for an update that changed nothing.
+    /// `successful` in `_shards`: 1, or 0 for a document that a pipeline dropped.
     pub shards_successful: u32,
     /// Whether `refresh=true` was carried out; rendered only when true.
     pub forced_refresh: bool,

@@ -400,10 +400,7 @@ impl Node {
         let outcome = self.update(&group.shard, step.operation, body, id_of(step, ids), routing);
         step.outcome = Some(outcome.map(|(outcome, unsynced)| {
             Unsynced::add(&mut group.unsynced, unsynced);
-            match outcome.result {
-                WriteResult::Noop => outcome,
-                _ => destination.counted(outcome),
-            }
+            destination.counted(outcome)
         }));
     }
 

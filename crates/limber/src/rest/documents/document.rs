@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use limber_engine::{
     ActiveCopies, BulkOperation, GetRequest, GetResponse, OperationKind, Result, VersionType, WriteResponse,
+    WriteResult,
 };
 use limber_mapping::RequestError;
 use serde_json::json;
@@ -249,7 +250,11 @@ fn update(app: &App, request: &Request) -> Result<Response> {
         None => source_member(&body, &mut charge)?,
     };
     operation.wants_source = filter.as_ref().is_some_and(|filter| filter.fetch);
-    let response = app.node.write(operation, refresh_policy(request)?, None)?;
+    let mut response = app.node.write(operation, refresh_policy(request)?, None)?;
+    // As in Elasticsearch, such an update counts no shards here, but does in a bulk.
+    if response.outcome.result == WriteResult::Noop {
+        (response.outcome.shards_total, response.outcome.shards_successful) = (0, 0);
+    }
     let mut out = start(&response.index, &response.id);
     push_outcome(&mut out, &response.outcome);
     if let Some(source) = &response.outcome.source {
