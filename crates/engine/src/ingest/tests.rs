@@ -614,6 +614,8 @@ impl Operation {
                 let value = remove(document, field)?;
                 set(document, target, value)
             }
+            // As in Elasticsearch 9.4.3, nothing is appended then, not even a list.
+            Operation::Append(_, Value::Array(values)) if values.is_empty() => Some(()),
             Operation::Append(field, value) => {
                 let mut list = match get(document, field) {
                     Some(Value::Array(list)) => list.clone(),
