@@ -253,9 +253,11 @@ pub struct Patched {
     width: u8,
     /// Added to each value.
     base: u32,
-    /// Where the packed values, the exceptions and the block end.
+    /// Offset after the packed values.
     packed_end: usize,
+    /// Offset after the exceptions.
     exceptions_end: usize,
+    /// Length of the block in bytes.
     len: usize,
 }
 

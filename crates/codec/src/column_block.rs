@@ -137,7 +137,7 @@ pub fn unpack_u32(
 /// 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLine {
-    /// Where the line is at the first value.
+    /// The line's height at the first value.
     pub first: u32,
     /// What it rises from value to value, in fractions of [`SLOPE_SHIFT`] bits.
     pub slope: u32,

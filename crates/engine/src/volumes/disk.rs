@@ -30,7 +30,7 @@ struct Inner {
 struct State {
     /// `None` while the main folder has never had a volume: all shards are in the main folder.
     known: Option<Known>,
-    /// Where each shard lies, by its path.
+    /// The place of each shard, by its path.
     places: BTreeMap<String, Place>,
 }
 
@@ -66,7 +66,7 @@ impl Volumes {
     }
 
     /// Opens and locks a main folder and the volumes that it has had, at the paths where they were last seen.
-    /// Nothing is created.
+    /// The call creates no folder.
     ///
     /// # Errors
     /// As for [`Volumes::open`].
@@ -216,6 +216,11 @@ impl Inner {
         Err(format!("the data folder with the volume [{id}], last seen at {at}, is not there{why}"))
     }
 
+    /// Works like [`Inner::disk_of`], for the shard at `path`.
+    fn disk_for(&self, id: &str, path: &str) -> Result<Arc<dyn Disk>> {
+        self.disk_of(id).map_err(|why| absent_error(Path::new(path), &why))
+    }
+
     /// Opens the folder of a shard on a volume, after trying to attach the volumes that are missing.
     fn reopen(&self, id: &str, path: &str) -> Result<Arc<dyn Directory>> {
         if self.disk_of(id).is_err() {
@@ -226,8 +231,7 @@ impl Inner {
                 }
             }
         }
-        let disk = self.disk_of(id).map_err(|why| absent_error(Path::new(path), &why))?;
-        disk.folder(path)
+        self.disk_for(id, path)?.folder(path)
     }
 
     /// Returns where a shard lies; `None` if it is new.
@@ -262,7 +266,7 @@ impl Inner {
     }
 
     fn create_on(&self, id: &str, path: &str, shard: &str) -> Result<(Place, Arc<dyn Directory>)> {
-        let disk = self.disk_of(id).map_err(|why| absent_error(Path::new(path), &why))?;
+        let disk = self.disk_for(id, path)?;
         write_pointer(&*self.main.folder(shard)?, id)?;
         let directory = disk.folder(path)?;
         probe(&*directory)?;
@@ -340,9 +344,7 @@ impl Disk for Volumes {
             }
             Some(Place::Volume(id)) => id,
         };
-        if let Ok(disk) = inner.disk_of(&id)
-            && let Ok(directory) = disk.folder(path)
-        {
+        if let Ok(directory) = inner.disk_for(&id, path).and_then(|disk| disk.folder(path)) {
             return Ok(directory);
         }
         // Only this shard is unavailable, so its folder answers with the error, and not this call.
@@ -354,9 +356,7 @@ impl Disk for Volumes {
     fn folders(&self, path: &str) -> Result<Vec<String>> {
         let inner = &self.inner;
         match shard_of(path).and_then(|(shard, _)| inner.place_of(shard)) {
-            Some(Place::Volume(id)) => {
-                inner.disk_of(&id).map_err(|why| absent_error(Path::new(path), &why))?.folders(path)
-            }
+            Some(Place::Volume(id)) => inner.disk_for(&id, path)?.folders(path),
             _ => inner.main.folders(path),
         }
     }

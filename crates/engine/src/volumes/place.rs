@@ -1,4 +1,4 @@
-//! Where a new shard goes.
+//! Chooses the volume for a new shard.
 
 use limber_store::DiskSpace;
 

@@ -1,4 +1,4 @@
-//! Where settings come from besides `limber.yml` and the command line.
+//! Reads settings that are neither in `limber.yml` nor on the command line.
 
 use serde_json::{Map, Value};
 

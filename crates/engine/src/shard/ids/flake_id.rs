@@ -6,7 +6,7 @@
 //! its filter and the ids beside its sources take half a byte a document. Ids in the order of Elasticsearch's
 //! (`org.elasticsearch.common.TimeBasedUUIDGenerator`), which begin with what differs, took seven.
 //!
-//! Nothing is read at the start: a process that follows a crash draws new random bits, as each node does. Two
+//! The start of a process reads no state: each process draws new random bits, also after a crash. Two
 //! processes have the same ids only if they start in the same second and draw the same 48 bits.
 
 use std::sync::atomic::{AtomicU64, Ordering};

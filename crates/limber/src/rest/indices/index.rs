@@ -35,7 +35,7 @@ const OPEN: &[&str] = with_indices_options![
 /// The features that `GET /{index}` can return.
 const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
 
-/// Values of `index.mode`, by which `_resolve/index` can select.
+/// The values of `index.mode`. `_resolve/index` can select indices by them.
 const MODES: &[&str] = &["standard", "time_series", "logsdb", "lookup"];
 
 /// The endpoints of this file (`/{index}`, `_open`, `_unfreeze`, `_close`, `_block`, `_resolve`), for
