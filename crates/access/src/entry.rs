@@ -156,7 +156,7 @@ impl Store {
     /// Reads the form in which the node's state contained the whole store before it had files of its own.
     ///
     /// # Errors
-    /// An invalid role, because guessing its meaning could grant rights.
+    /// An entry that cannot be read, because guessing its meaning could grant rights.
     pub fn from_node_state(value: &Value) -> Result<Store> {
         let mut store = Store { version: value["version"].as_u64().unwrap_or(0), ..Store::default() };
         let kinds = [
@@ -200,7 +200,7 @@ impl Store {
     /// Adds an entry, or replaces it.
     ///
     /// # Errors
-    /// An invalid role, because guessing its meaning could grant rights.
+    /// An entry that cannot be read, because guessing its meaning could grant rights.
     pub fn put_entry(&mut self, kind: EntryKind, name: &str, members: &Value) -> Result<()> {
         match kind {
             EntryKind::User => put(&mut self.users, name, members),

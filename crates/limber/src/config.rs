@@ -132,7 +132,7 @@ impl Config {
         }
         let (notes, faults) = elasticsearch_yml::settle(&mut settings);
         let mut faults = Faults(faults);
-        let secrets = SecretsFile::of(settings.get("path.secrets").map(text).as_deref());
+        let secrets = SecretsFile::of(take(&mut settings, "path.secrets").as_deref());
         add_secrets(secrets.as_ref(), &mut settings, &mut faults);
         add_s3_account(&mut settings, |name| std::env::var(name).ok());
         let config =
@@ -140,7 +140,7 @@ impl Config {
         faults.0.extend(engine_faults(&settings));
         faults.refuse()?;
         let config = config.context("the configuration cannot be used")?;
-        Ok(Config { notes, engine_settings: settings, ..config })
+        Ok(Config { notes, secrets, engine_settings: settings, ..config })
     }
 
     /// Moves the settings that it knows out of `settings` and leaves the engine's there. Percentages and the
@@ -153,7 +153,6 @@ impl Config {
         faults: &mut Faults,
     ) -> Option<Config> {
         let configured_paths = take_list(settings, "path.data");
-        let secrets_path = take(settings, "path.secrets");
         let data_paths = data_paths(&overrides.data, configured_paths, faults);
         let host = take_host(settings);
         let port = take(settings, "http.port").unwrap_or_else(|| "9200".into());
@@ -210,7 +209,7 @@ impl Config {
             security: security?,
             is_page_enabled,
             has_stack_templates,
-            secrets: SecretsFile::of(secrets_path.as_deref()),
+            secrets: None,
             engine_settings: Map::new(),
             notes: Vec::new(),
         })

@@ -1,12 +1,13 @@
 //! Does every command line shown in the documentation run? Each is parsed with the command line definition
 //! that users get. What can be tried without a server and without documents is tried (`--dry-run` of `race`
-//! and `tune`).
+//! and `tune`, the configuration of `serve`).
 
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use crate::config::{Config, Overrides};
 use crate::{Cli, Command};
 
 /// A command line and where it is documented.
@@ -37,6 +38,7 @@ fn all_shown() -> Vec<Shown> {
         let name = file.strip_prefix(&root).expect("below the root").display().to_string();
         add_of_markdown(&name, &text, &mut shown);
     }
+    add_of_packaging(&root.join("packaging"), &mut shown);
     for command in Cli::command().get_subcommands() {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let place = format!("limber {} --help", command.get_name());
@@ -47,6 +49,23 @@ fn all_shown() -> Vec<Shown> {
         }
     }
     shown
+}
+
+/// Adds the commands that the container and the systemd unit start.
+fn add_of_packaging(folder: &Path, shown: &mut Vec<Shown>) {
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a file of the packaging");
+    let container = text("Containerfile");
+    let arguments = container.lines().find_map(|line| line.strip_prefix("CMD ")).expect("a command");
+    let arguments: Vec<String> = serde_json::from_str(arguments).expect("an array");
+    let unit = text("limber.service");
+    let started =
+        unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/")).expect("a command");
+    for (place, line) in [
+        ("packaging/Containerfile", format!("limber {}", arguments.join(" "))),
+        ("packaging/limber.service", started.to_owned()),
+    ] {
+        shown.push(Shown { place: place.to_owned(), line, is_mention: false });
+    }
 }
 
 fn add_of_markdown(name: &str, text: &str, shown: &mut Vec<Shown>) {
@@ -138,6 +157,11 @@ fn tried(shown: &Shown) -> Result<(), String> {
         }
         Command::Tune(tune) if !is_readers && tune.resume.is_none() && is_there(&tune.track.track_path) => {
             tune.plan(Path::new("/nonexistent")).map(drop).map_err(|error| error.to_string())
+        }
+        Command::Serve(serve) if !is_readers && !serve.secure && is_there(&serve.config) => {
+            // The documentation may use more memory than this machine has.
+            let config = Config::load(&Overrides { memory_limit: None, ..serve.overrides() });
+            config.and_then(|config| config.check_network()).map_err(|error| format!("{error:#}"))
         }
         _ => Ok(()),
     }

@@ -198,16 +198,21 @@ fn report(outcome: anyhow::Result<()>) -> ExitCode {
 }
 
 impl ServeCommand {
-    fn run(self) -> anyhow::Result<()> {
-        let mut config = Config::load(&Overrides {
-            config_file: self.config,
-            data: self.data,
-            http: self.http,
+    /// Returns the flags that override settings.
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            config_file: self.config.clone(),
+            data: self.data.clone(),
+            http: self.http.clone(),
             insecure_network: self.insecure_network,
-            memory_limit: self.memory_limit,
-            settings: self.settings,
-            log_format: self.log_format,
-        })?;
+            memory_limit: self.memory_limit.clone(),
+            settings: self.settings.clone(),
+            log_format: self.log_format.clone(),
+        }
+    }
+
+    fn run(self) -> anyhow::Result<()> {
+        let mut config = Config::load(&self.overrides())?;
         log::start(config.log_format)?;
         let authority = if self.secure { secure_start::prepare(&mut config)? } else { None };
         config.check_network()?;

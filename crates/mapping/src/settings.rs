@@ -93,6 +93,9 @@ pub enum IndexMode {
 }
 
 impl IndexMode {
+    /// All values of the setting.
+    pub const NAMES: [&'static str; 4] = ["standard", "time_series", "logsdb", "lookup"];
+
     /// Returns the value of the setting.
     pub fn name(&self) -> &'static str {
         match self {

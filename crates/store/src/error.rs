@@ -49,6 +49,14 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A data folder contains something else than data of this node. It is not touched.
+    #[error("folder {} must be empty or a volume of this node, but contains {found}", path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// What it contains.
+        found: String,
+    },
     /// A pool of the ledger is full; becomes Elasticsearch's `circuit_breaking_exception`.
     #[error(transparent)]
     LimitExceeded(#[from] MemoryLimitExceeded),

@@ -90,7 +90,7 @@ impl SharedAnalyzers {
                 Some(_) => self.pool.charge(bytes, "<analyzers>").map_err(|error| store_error(&error))?,
                 None => self.pool.charge_always(bytes),
             };
-            analyzers = analyzers.in_room(Arc::new(charge));
+            analyzers = analyzers.with_charge(Arc::new(charge));
         }
         let analyzers = Arc::new(analyzers);
         let mut known = self.known.lock();

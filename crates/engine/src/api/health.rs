@@ -20,11 +20,11 @@ pub struct HealthRequest {
     pub wait_for_nodes: Option<String>,
     /// `"all"` or a number.
     pub wait_for_active_shards: Option<String>,
-    /// Accepted and ignored: the shards of a single node never move.
+    /// Always fulfilled: the shards of a single node never move.
     pub wait_for_no_relocating_shards: bool,
     /// Answers once no shard is initializing.
     pub wait_for_no_initializing_shards: bool,
-    /// Accepted and ignored: the name of a priority of pending tasks.
+    /// The name of a priority of pending tasks. Always fulfilled: no task of a single node is pending.
     pub wait_for_events: Option<String>,
     /// Longest time to wait, in milliseconds.
     pub timeout_ms: u64,

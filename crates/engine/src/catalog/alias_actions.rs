@@ -107,17 +107,13 @@ impl Given {
                 "must_exist" if kind != "add" => given.must_exist = Some(parser.flag(name, value)?),
                 _ if kind != "add" => return Err(parser.unknown(name)),
                 "filter" if !value.is_object() => return Err(parser.unsupported(name, value)),
-                "routing" | "index_routing" | "indexRouting" | "index-routing" | "search_routing"
-                | "searchRouting" | "search-routing"
-                    if !value.is_string() && !value.is_number() =>
-                {
+                other if is_routing(other) && !value.is_string() && !value.is_number() => {
                     return Err(parser.unsupported(name, value));
                 }
                 "is_write_index" | "is_hidden" => {
                     given.definition.insert(name.clone(), parser.flag(name, value)?.into());
                 }
-                "filter" | "routing" | "index_routing" | "indexRouting" | "index-routing"
-                | "search_routing" | "searchRouting" | "search-routing" => {
+                other if other == "filter" || is_routing(other) => {
                     given.definition.insert(name.clone(), value.clone());
                 }
                 other => return Err(parser.unknown(other)),
@@ -125,6 +121,12 @@ impl Given {
         }
         Ok(given)
     }
+}
+
+/// Whether a member of an alias is one of its routings.
+fn is_routing(member: &str) -> bool {
+    let names = ["routing", "index_routing", "indexRouting", "index-routing"];
+    names.contains(&member) || ["search_routing", "searchRouting", "search-routing"].contains(&member)
 }
 
 /// Reads the names of indices or aliases into `names`. The member `one` has a list in a text, and `many` has

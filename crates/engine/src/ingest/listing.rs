@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 
 use limber_text::grok::{Ecs, library};
 
-use super::processor::PROCESSORS;
+use super::processor::{PROCESSORS, WITH_RESOURCES};
 
 /// Returns the names of all processors, sorted (`GET _nodes/ingest`).
 pub fn processor_names() -> Vec<&'static str> {
-    let mut names: Vec<_> = PROCESSORS
-        .iter()
-        .map(|(name, _)| *name)
-        .chain(["enrich", "foreach", "geoip", "ip_location", "pipeline", "script", "user_agent"])
-        .collect();
+    let mut names: Vec<_> = PROCESSORS.iter().map(|(name, _)| *name).chain(WITH_RESOURCES).collect();
     names.sort_unstable();
     names
 }

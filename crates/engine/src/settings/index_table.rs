@@ -3,6 +3,8 @@
 //!
 //! Source: Elasticsearch 8.14, `IndexScopedSettings`, `IndexMetadata`, `IndexSettings`, `MergePolicyConfig`.
 
+use limber_mapping::IndexMode;
+
 use crate::settings::definition::{
     Change::{Dynamic, Final, Static},
     Definition,
@@ -177,7 +179,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     ),
     row("index.allocation.max_retries", Integer { min: 0, max: INT_MAX }, "5", Dynamic),
     row("index.unassigned.node_left.delayed_timeout", Time { min_ms: 0, minus_one: true }, "1m", Dynamic),
-    row("index.mode", Choice(&["standard", "time_series", "logsdb", "lookup"]), "standard", Final),
+    row("index.mode", Choice(&IndexMode::NAMES), "standard", Final),
     row("index.sort.field", List, "[]", Final),
     row("index.sort.order", List, "[]", Final),
     row("index.sort.mode", List, "[]", Final),

@@ -71,8 +71,8 @@ impl Reservation<'_> {
 }
 
 impl Drop for Reservation<'_> {
-    /// Charges what the buffers hold now. That may be more than was reserved, also after a document that was
-    /// refused: its fields keep their empty logs.
+    /// Charges what the buffers hold now. That may be more than was reserved, also after a refused document,
+    /// whose fields keep the memory that they allocated.
     fn drop(&mut self) {
         self.set(0);
         self.core.account_always();

@@ -124,12 +124,7 @@ impl Volume {
     }
 
     fn unusable(&self, found: String) -> Error {
-        Error::Corrupt {
-            file: self.path.display().to_string(),
-            offset: 0,
-            expected: "an empty folder, or a volume of this node".into(),
-            found,
-        }
+        Error::Foreign { path: self.path.clone(), found }
     }
 
     /// Returns where a path lies on this volume.

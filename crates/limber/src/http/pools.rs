@@ -3,10 +3,10 @@
 //! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`, ...). When the queue is
 //! full, the response is `es_rejected_execution_exception` (429). A panic in a job ends only that job. While
 //! a job waits for the disk, another one runs on a thread that is started for it, so that requests share an
-//! fsync and no core is idle because of it.
+//! fsync and no core is idle meanwhile.
 //!
-//! Waking a thread costs more than many a search takes. So while as many jobs as there are processors have
-//! only just begun, others wait for one of these threads, and [`Late`] wakes another one if they take longer.
+//! Waking a thread takes longer than many searches. So while every processor has a job that has only just
+//! begun, the next job waits for one of these threads, and [`Late`] wakes another one if they take longer.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -153,8 +153,9 @@ impl Drop for Pool {
     fn drop(&mut self) {
         let mut queue = self.shared.queue.lock();
         queue.closed = true;
-        queue.woken += std::mem::take(&mut queue.idle);
-        self.shared.wake.notify_all();
+        let notified = self.shared.wake.notify_all();
+        queue.idle -= notified;
+        queue.woken += notified;
     }
 }
 
@@ -206,9 +207,12 @@ impl Shared {
             return;
         }
         if queue.idle > 0 {
-            queue.idle -= 1;
-            queue.woken += 1;
-            self.wake.notify_one();
+            // If no thread was notified, the time of the idle ones has just run out: they are awake, and take
+            // the job themselves.
+            if self.wake.notify_one() {
+                queue.idle -= 1;
+                queue.woken += 1;
+            }
         } else if queue.workers < self.threads + WAITING_JOBS_MAX
             && let Err(error) = self.start_worker(queue)
         {
@@ -307,7 +311,7 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Starts the pools with Elasticsearch's sizes for `cores` processors.
+    /// Starts the pools for `cores` processors; the sizes of their queues are Elasticsearch's.
     pub fn start(cores: usize) -> std::io::Result<Pools> {
         let late = Arc::new(Late::default());
         let start = |name, threads, queue_size| Pool::start(name, threads, queue_size, cores, late.clone());

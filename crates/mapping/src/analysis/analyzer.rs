@@ -39,7 +39,7 @@ struct Buffers {
     lower: String,
     /// The token that is passed through the filters, and a scratch buffer.
     token: TokenBuf,
-    room: String,
+    scratch: String,
 }
 
 thread_local! {
@@ -58,7 +58,7 @@ impl Buffers {
 
     /// Gives the buffers back to the thread.
     fn put_back(mut self) {
-        for buffer in [&mut self.lower, &mut self.token.text, &mut self.room] {
+        for buffer in [&mut self.lower, &mut self.token.text, &mut self.scratch] {
             if buffer.capacity() > KEPT_BYTES_MAX {
                 *buffer = String::new();
             }
@@ -195,7 +195,7 @@ impl Analyzer {
         };
         let with_kinds = with_kinds || self.filters.iter().any(|filter| filter.reads_kinds);
         let mut buffers = Buffers::take();
-        let Buffers { lower, token, room } = &mut buffers;
+        let Buffers { lower, token, scratch } = &mut buffers;
         let mut source = |emit: Emit<'_>| {
             self.tokenizer.split(last, lower, token, &mut |token| {
                 if with_kinds && token.kind == UNSETTLED {
@@ -217,7 +217,7 @@ impl Analyzer {
             seen(token, position.max(0) as u32)
         };
         let trailing = match self.filters.iter().all(|filter| matches!(filter.step, Step::Each(_))) {
-            true => by_token(&self.filters, room, &mut source, &mut sink),
+            true => by_token(&self.filters, scratch, &mut source, &mut sink),
             false => chain::run(&self.filters, text.len() as u32, &mut source, &mut sink),
         };
         buffers.put_back();
@@ -253,7 +253,12 @@ impl Analyzer {
 }
 
 /// Applies filters without state in a loop.
-fn by_token(filters: &[Filter], room: &mut String, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
+fn by_token(
+    filters: &[Filter],
+    scratch: &mut String,
+    source: &mut dyn FnMut(Emit<'_>),
+    sink: Emit<'_>,
+) -> u32 {
     let mut skipped = 0;
     source(&mut |token| {
         if !pace::goes_on(1 + filters.len()) {
@@ -264,7 +269,7 @@ fn by_token(filters: &[Filter], room: &mut String, source: &mut dyn FnMut(Emit<'
                 return false;
             }
             if let Step::Each(each) = &filter.step
-                && !each.change(token, room)
+                && !each.change(token, scratch)
             {
                 skipped += token.increment;
                 return true;
@@ -285,13 +290,13 @@ pub(super) fn normalized(char_filters: &[CharFilter], filters: &[Filter], text: 
         }
         token.text = filter.apply(&token.text).text;
     }
-    let mut room = String::new();
+    let mut scratch = String::new();
     for filter in filters.iter().filter(|filter| filter.is_normalizing) {
         if !pace::takes(token.text.len()) {
             break;
         }
         match (&filter.normal, &filter.step) {
-            (Some(each), _) | (None, Step::Each(each)) => each.change(&mut token, &mut room),
+            (Some(each), _) | (None, Step::Each(each)) => each.change(&mut token, &mut scratch),
             (None, Step::Stream(_)) => true,
         };
     }
@@ -300,7 +305,7 @@ pub(super) fn normalized(char_filters: &[CharFilter], filters: &[Filter], text: 
 
 #[inline]
 fn standard(text: &str, length_max: usize, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) {
-    let Buffers { lower, room, .. } = buffers;
+    let Buffers { lower, scratch, .. } = buffers;
     lower_and_pad(text, lower);
     let lower: &str = lower;
     let mut position = 0;
@@ -309,9 +314,9 @@ fn standard(text: &str, length_max: usize, buffers: &mut Buffers, emit: &mut imp
             let text = if is_ascii {
                 &lower[start..end]
             } else {
-                room.clear();
-                lowercase_into(&text[start..end], room);
-                room.as_str()
+                scratch.clear();
+                lowercase_into(&text[start..end], scratch);
+                scratch.as_str()
             };
             let (start, end) = (start as u32, end as u32);
             emit(Token { text, position, position_length: 1, start, end, frequency: 1 });
@@ -365,10 +370,10 @@ mod tests {
         let mut buffers = Buffers::take();
         buffers.lower = String::with_capacity(KEPT_BYTES_MAX + 1);
         buffers.token.text = String::with_capacity(4 * KEPT_BYTES_MAX);
-        buffers.room = String::with_capacity(100);
+        buffers.scratch = String::with_capacity(100);
         buffers.put_back();
         let kept = Buffers::take();
         assert_eq!((kept.lower.capacity(), kept.token.text.capacity()), (0, 0));
-        assert!(kept.room.capacity() >= 100);
+        assert!(kept.scratch.capacity() >= 100);
     }
 }

@@ -19,7 +19,7 @@ pub(super) type Emit<'a> = &'a mut dyn FnMut(&mut TokenBuf) -> bool;
 
 /// A filter that looks at one token at a time.
 pub(super) trait Each: Debug + Send + Sync {
-    /// Changes the token in place. Returns false if the token is removed. `scratch` is a scratch buffer.
+    /// Changes the token in place. Returns false if the token is removed. `scratch` may contain anything.
     fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool;
 }
 

@@ -28,7 +28,7 @@ pub struct Analyzers {
     /// The node's resources for these analyzers.
     resources: Arc<dyn AnalysisResources>,
     /// The node's charge for their memory, released with them.
-    _room: Option<Arc<dyn Any + Send + Sync>>,
+    _charge: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// What analyzers are made of, beside the resources of the node.
@@ -165,7 +165,7 @@ fn make_built_in() -> Analyzers {
         declared: Value::Null,
         limits: AnalysisLimits::default(),
         resources: nothing().clone(),
-        _room: None,
+        _charge: None,
     }
 }
 
@@ -180,9 +180,9 @@ impl Analyzers {
         Analyzers { resources: resources.clone(), ..BUILT_IN.clone() }
     }
 
-    /// Returns these analyzers; `room` is dropped with the last copy of them.
-    pub fn in_room(self, room: Arc<dyn Any + Send + Sync>) -> Analyzers {
-        Analyzers { _room: Some(room), ..self }
+    /// Returns these analyzers; `charge` is dropped with the last copy of them.
+    pub fn with_charge(self, charge: Arc<dyn Any + Send + Sync>) -> Analyzers {
+        Analyzers { _charge: Some(charge), ..self }
     }
 
     /// Does the same as [`Analyzers::parse`], but shares the analyzers of equal declarations.

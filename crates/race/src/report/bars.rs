@@ -1,4 +1,4 @@
-//! Draws a few figures side by side: bars as a self-contained SVG file, such as the picture in README.
+//! Draws a few figures as bars: a self-contained SVG file, such as the picture in README.
 
 use std::fmt::Write as _;
 

@@ -15,7 +15,7 @@ use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::request::{GeoSort, NumericType, Order, ScriptSort, Sort};
 use crate::script::{BoundScript, RuntimeField, field_or_id};
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Binds the sorts of a request to a shard; empty when hits come by score alone.
 pub(crate) fn bind_sorts(
@@ -33,7 +33,7 @@ fn bind(sort: &Sort, shard: &ShardSnapshot, context: &SearchContext) -> Result<B
     if let Some(nested) = &sort.nested
         && let Some((nested, scope)) = BoundNested::bind(nested, shard, context)?
     {
-        if sort.mode == Some(Mode::Median) {
+        if sort.mode == Some(MultiValueMode::Median) {
             return Err(RequestError::illegal_argument("Unsupported sort mode: MEDIAN").into());
         }
         bound.nested = Some(Arc::new(nested));
@@ -59,7 +59,7 @@ fn unbound(sort: &Sort) -> BoundSort {
         name: sort.field.clone(),
         kind: KeyKind::Doc,
         descending,
-        mode: sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min }),
+        mode: sort.mode.unwrap_or(if descending { MultiValueMode::Max } else { MultiValueMode::Min }),
         field: None,
         transform: Transform::None,
         missing_number: 0,
@@ -86,7 +86,7 @@ fn bind_distance(
     if let (Some(field), None) = (shard.mapping.field(&geo.path), &sort.nested) {
         check_context(&field, shard)?;
     }
-    let is_nearest_first = !bound.descending && bound.mode == Mode::Min && bound.nested.is_none();
+    let is_nearest_first = !bound.descending && bound.mode == MultiValueMode::Min && bound.nested.is_none();
     let (origins, field) = Origins::bind(geo, is_nearest_first, shard)?;
     if let Some(field) = &field {
         bound.runtime = RuntimeField::bind(field, values_of)?;
@@ -236,7 +236,7 @@ fn bind_numeric_type(bound: &mut BoundSort, sort: &Sort, like: &Field) -> Result
 
 /// Refuses `sum`, `avg` and `median` for keys that are terms or unsigned numbers.
 fn check_mode(bound: &BoundSort, shard: &ShardSnapshot) -> Result<()> {
-    if !matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
+    if !matches!(bound.mode, MultiValueMode::Sum | MultiValueMode::Avg | MultiValueMode::Median) {
         return Ok(());
     }
     match bound.kind {

@@ -8,7 +8,7 @@ use limber_segment::{DocId, Segment};
 use crate::error::Result;
 use crate::matcher::WINDOW;
 use crate::script::{BoundScript, RuntimeField, RuntimeTerms};
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Reads strings that are in no dictionary. They have no ordinals to sort by, so they are kept as they are.
 pub(crate) struct ComputedTermReader<'a> {
@@ -16,7 +16,7 @@ pub(crate) struct ComputedTermReader<'a> {
     /// The script of a sort by string.
     pub(super) script: Option<Arc<BoundScript>>,
     pub(super) segment: &'a Segment,
-    pub(super) mode: Mode,
+    pub(super) mode: MultiValueMode,
     pub(super) missing: Option<Arc<[u8]>>,
     /// The strings that were read last.
     pub(super) terms: Vec<Arc<[u8]>>,
@@ -43,7 +43,7 @@ impl ComputedTermReader<'_> {
                 let key = self.key(at).cloned();
                 let best = &mut best[*owner as usize];
                 let is_better = match (&key, &*best) {
-                    (Some(key), Some(best)) if self.mode == Mode::Max => key > best,
+                    (Some(key), Some(best)) if self.mode == MultiValueMode::Max => key > best,
                     (Some(key), Some(best)) => key < best,
                     (key, _) => key.is_some(),
                 };
@@ -100,7 +100,7 @@ impl ComputedTermReader<'_> {
         let mut known = vec![NONE; terms.len()];
         for (at, position) in terms.positions.iter().enumerate() {
             // Terms of a document ascend.
-            if *position != previous || self.mode == Mode::Max {
+            if *position != previous || self.mode == MultiValueMode::Max {
                 let key = &mut known[terms.first_of(at)];
                 if *key == NONE {
                     *key = self.terms.len() as u32;

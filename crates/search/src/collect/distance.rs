@@ -15,7 +15,7 @@ use crate::error::{Result, check_request};
 use crate::geo::Validation;
 use crate::request::GeoSort;
 use crate::script::NumberSource;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Distances that are computed between two checks of the request; each takes some 20 ns.
 const PAIRS_BETWEEN_CHECKS: usize = 4096;
@@ -76,7 +76,7 @@ impl Origins {
     /// Reduces the distances of the places of one document, at least one, to one by the sort's mode. A
     /// request chooses the number of origins, and a document that of places: `distances` holds all pairs,
     /// but only for modes that need them in order.
-    fn picked(&self, places: &[i64], mode: Mode, distances: &mut Vec<f64>) -> Result<f64> {
+    fn picked(&self, places: &[i64], mode: MultiValueMode, distances: &mut Vec<f64>) -> Result<f64> {
         let origin_count = self.points.len().max(1);
         let chunks = || places.chunks((PAIRS_BETWEEN_CHECKS / origin_count).max(1));
         let of_place = |place: &i64| {
@@ -90,9 +90,9 @@ impl Origins {
             })
         };
         match mode {
-            Mode::Min => extreme(f64::INFINITY, f64::min),
-            Mode::Max => extreme(f64::NEG_INFINITY, f64::max),
-            Mode::Median | Mode::Sum | Mode::Avg => {
+            MultiValueMode::Min => extreme(f64::INFINITY, f64::min),
+            MultiValueMode::Max => extreme(f64::NEG_INFINITY, f64::max),
+            MultiValueMode::Median | MultiValueMode::Sum | MultiValueMode::Avg => {
                 work::claim((places.len() * origin_count * size_of::<f64>()) as u64)?;
                 distances.clear();
                 for chunk in chunks() {
@@ -128,7 +128,7 @@ fn checked(point: GeoPoint, sort: &GeoSort) -> std::result::Result<GeoPoint, Req
 pub(crate) struct DistanceReader<'a> {
     column: Option<NumberSource<'a>>,
     origins: Arc<Origins>,
-    mode: Mode,
+    mode: MultiValueMode,
     descending: bool,
     /// Key of documents without a point; already inverted if the order is descending.
     missing: i64,
@@ -140,7 +140,7 @@ impl<'a> DistanceReader<'a> {
     pub(crate) fn new(
         column: Option<NumberSource<'a>>,
         origins: Arc<Origins>,
-        mode: Mode,
+        mode: MultiValueMode,
         descending: bool,
         missing: i64,
     ) -> DistanceReader<'a> {
@@ -194,15 +194,15 @@ impl<'a> DistanceReader<'a> {
 }
 
 /// Reduces several distances, which ascend, to one by the sort's mode.
-fn pick(distances: &[f64], mode: Mode) -> f64 {
+fn pick(distances: &[f64], mode: MultiValueMode) -> f64 {
     let count = distances.len();
     match mode {
-        Mode::Min => distances[0],
-        Mode::Max => distances[count - 1],
-        Mode::Median if count % 2 == 1 => distances[count / 2],
-        Mode::Median => (distances[count / 2 - 1] + distances[count / 2]) / 2.0,
-        Mode::Sum => distances.iter().sum(),
-        Mode::Avg => distances.iter().sum::<f64>() / count as f64,
+        MultiValueMode::Min => distances[0],
+        MultiValueMode::Max => distances[count - 1],
+        MultiValueMode::Median if count % 2 == 1 => distances[count / 2],
+        MultiValueMode::Median => (distances[count / 2 - 1] + distances[count / 2]) / 2.0,
+        MultiValueMode::Sum => distances.iter().sum(),
+        MultiValueMode::Avg => distances.iter().sum::<f64>() / count as f64,
     }
 }
 
@@ -227,7 +227,13 @@ mod tests {
             places.iter().flat_map(|place| origins.points.iter().map(|from| origins.distance(from, *place)));
         let mut all: Vec<f64> = pairs.collect();
         all.sort_unstable_by(f64::total_cmp);
-        for mode in [Mode::Min, Mode::Max, Mode::Median, Mode::Sum, Mode::Avg] {
+        for mode in [
+            MultiValueMode::Min,
+            MultiValueMode::Max,
+            MultiValueMode::Median,
+            MultiValueMode::Sum,
+            MultiValueMode::Avg,
+        ] {
             let picked = origins.picked(&places, mode, &mut Vec::new()).expect("no request");
             assert_eq!(picked, pick(&all, mode), "{mode:?}");
         }
@@ -239,7 +245,7 @@ mod tests {
         let work = work::Work::default();
         work.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
         let _entered = work.enter();
-        for mode in [Mode::Min, Mode::Avg] {
+        for mode in [MultiValueMode::Min, MultiValueMode::Avg] {
             let mut held = Vec::new();
             assert!(origins.picked(&places, mode, &mut held).is_err());
             assert_eq!(held.capacity(), 0);

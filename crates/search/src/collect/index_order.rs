@@ -4,7 +4,7 @@
 use limber_segment::SortField;
 
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Whether the documents of a segment are in the order of `sorts`: the sorts are the first fields of the
 /// index sort, possibly followed by document order.
@@ -33,6 +33,6 @@ fn is_same(sort: &BoundSort, by: &SortField) -> bool {
     is_plain
         && sort.field.as_ref().is_some_and(|field| field.path == by.path)
         && sort.descending == by.descending
-        && sort.mode == if by.takes_max { Mode::Max } else { Mode::Min }
+        && sort.mode == if by.takes_max { MultiValueMode::Max } else { MultiValueMode::Min }
         && missing_is_same
 }

@@ -9,12 +9,12 @@ use super::sort::{KeyKind, Transform};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 use crate::script::NumberSource;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Reads numbers as keys; they are inverted if the order is descending.
 pub(crate) struct NumberReader<'a> {
     pub(super) column: Option<NumberSource<'a>>,
-    pub(super) mode: Mode,
+    pub(super) mode: MultiValueMode,
     pub(super) transform: Transform,
     pub(super) kind: KeyKind,
     /// Key of documents without a number; already inverted if the order is descending.
@@ -86,7 +86,7 @@ impl NumberReader<'_> {
 
     /// Returns the best and the worst key of the window.
     pub fn range_in(&self, start: DocId) -> Result<Option<(i64, i64)>> {
-        if !matches!(self.mode, Mode::Min | Mode::Max) {
+        if !matches!(self.mode, MultiValueMode::Min | MultiValueMode::Max) {
             return Ok(None);
         }
         let Some(source) = &self.column else { return Ok(Some((self.missing, self.missing))) };
@@ -121,11 +121,11 @@ impl NumberReader<'_> {
 }
 
 /// Reduces several values, which ascend, to one key. Source: Elasticsearch's `MultiValueMode`.
-fn pick(values: &[i64], mode: Mode, transform: Transform, kind: KeyKind) -> i64 {
+fn pick(values: &[i64], mode: MultiValueMode, transform: Transform, kind: KeyKind) -> i64 {
     let (first, last) = (values[0], values[values.len() - 1]);
     match mode {
-        Mode::Min => return transform.apply(first),
-        Mode::Max => return transform.apply(last),
+        MultiValueMode::Min => return transform.apply(first),
+        MultiValueMode::Max => return transform.apply(last),
         _ => {}
     }
     let count = values.len();
@@ -133,12 +133,12 @@ fn pick(values: &[i64], mode: Mode, transform: Transform, kind: KeyKind) -> i64 
         let value = |at: usize| transform.apply(values[at]);
         let rounded = |value: f64| (value + 0.5).floor() as i64;
         return match mode {
-            Mode::Median if count % 2 == 1 => value(count / 2),
-            Mode::Median => rounded((value(count / 2 - 1) as f64 + value(count / 2) as f64) / 2.0),
+            MultiValueMode::Median if count % 2 == 1 => value(count / 2),
+            MultiValueMode::Median => rounded((value(count / 2 - 1) as f64 + value(count / 2) as f64) / 2.0),
             _ => {
                 let sum = (0..count).fold(0i64, |sum, at| sum.wrapping_add(value(at)));
                 match mode {
-                    Mode::Avg if count > 1 => rounded(sum as f64 / count as f64),
+                    MultiValueMode::Avg if count > 1 => rounded(sum as f64 / count as f64),
                     _ => sum,
                 }
             }
@@ -146,11 +146,11 @@ fn pick(values: &[i64], mode: Mode, transform: Transform, kind: KeyKind) -> i64 
     }
     let value = |at: usize| f64_from_sortable(transform.apply(values[at]));
     sortable_from_f64(match mode {
-        Mode::Median if count % 2 == 1 => value(count / 2),
-        Mode::Median => (value(count / 2 - 1) + value(count / 2)) / 2.0,
+        MultiValueMode::Median if count % 2 == 1 => value(count / 2),
+        MultiValueMode::Median => (value(count / 2 - 1) + value(count / 2)) / 2.0,
         _ => {
             let sum = (0..count).fold(0.0, |sum, at| sum + value(at));
-            if mode == Mode::Avg { sum / count as f64 } else { sum }
+            if mode == MultiValueMode::Avg { sum / count as f64 } else { sum }
         }
     })
 }

@@ -9,13 +9,13 @@ use super::key::ordered;
 use crate::error::Result;
 use crate::matcher::WINDOW;
 use crate::script::BoundScript;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Computes numbers with a script.
 pub(crate) struct ScriptReader<'a> {
     pub(super) script: Arc<BoundScript>,
     pub(super) segment: &'a Segment,
-    pub(super) mode: Mode,
+    pub(super) mode: MultiValueMode,
     pub(super) descending: bool,
     /// Key of documents without nested documents; already inverted if the order is descending.
     pub(super) missing: i64,

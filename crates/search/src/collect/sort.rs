@@ -14,7 +14,7 @@ use crate::request::{Missing, SHARD_DOC};
 use crate::score::float_to_json;
 use crate::script::{BoundScript, RuntimeField};
 use crate::values::json;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 use crate::values::sort_key::SortKey;
 
 /// The kind of a sort's keys; it must be the same on all shards of a search.
@@ -104,7 +104,7 @@ pub(crate) struct BoundSort {
     pub name: String,
     pub kind: KeyKind,
     pub descending: bool,
-    pub mode: Mode,
+    pub mode: MultiValueMode,
     pub field: Option<Arc<Field>>,
     pub transform: Transform,
     /// Key of documents without a number.

@@ -10,13 +10,13 @@ use super::key::ordered;
 use super::sort::{BoundSort, MissingTerms};
 use crate::error::Result;
 use crate::matcher::WINDOW;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Reads terms as `2 * ordinal + 1`, which leaves room for terms that the segment does not have.
 pub(crate) struct TermReader<'a> {
     pub(super) column: Option<OrdinalColumn<'a>>,
     pub(super) dictionary: Option<&'a TermDictionary>,
-    pub(super) mode: Mode,
+    pub(super) mode: MultiValueMode,
     pub(super) descending: bool,
     /// Key of documents without a term; already inverted if the order is descending.
     pub(super) missing: i64,
@@ -54,7 +54,7 @@ impl TermReader<'_> {
         let mut previous = usize::MAX;
         for (position, ordinal) in self.batch.iter() {
             // Ordinals of a document ascend: the first is its least term, the last its greatest.
-            if position != previous || self.mode == Mode::Max {
+            if position != previous || self.mode == MultiValueMode::Max {
                 out[position] = ordered(2 * i64::from(ordinal) + 1, self.descending);
             }
             previous = position;
@@ -84,7 +84,8 @@ impl TermReader<'_> {
             let owner = owners[position];
             best = match best {
                 Some((same, other)) if same == owner => {
-                    let ordinal = if mode == Mode::Max { other.max(ordinal) } else { other.min(ordinal) };
+                    let ordinal =
+                        if mode == MultiValueMode::Max { other.max(ordinal) } else { other.min(ordinal) };
                     Some((owner, ordinal))
                 }
                 other => {
@@ -99,7 +100,7 @@ impl TermReader<'_> {
 
     /// Returns the best key of the window.
     pub fn best_in(&self, start: DocId) -> Result<Option<i64>> {
-        if !matches!(self.mode, Mode::Min | Mode::Max) {
+        if !matches!(self.mode, MultiValueMode::Min | MultiValueMode::Max) {
             return Ok(None);
         }
         let Some(column) = &self.column else { return Ok(Some(self.missing)) };

@@ -55,6 +55,16 @@ impl DocsName {
 }
 
 impl Docs {
+    /// Returns how many bit sets a search needs at once.
+    fn bit_set_count(&self) -> u64 {
+        match self {
+            Docs::AnyOf(parts) | Docs::AllOf(parts) => parts.iter().map(Docs::bit_set_count).sum(),
+            Docs::Runtime { docs, .. } => docs.bit_set_count(),
+            Docs::Places { .. } | Docs::Shapes { .. } => 2,
+            _ => 1,
+        }
+    }
+
     /// Returns Lucene's class of the query; `name` is how the query is printed.
     fn class(&self, name: &DocsName) -> &'static str {
         if matches!(name, DocsName::Text(text) if text.starts_with("ConstantScore(")) {
@@ -112,11 +122,7 @@ impl BoundNode for DocsNode {
     }
 
     fn bit_set_count(&self) -> u64 {
-        match &self.docs {
-            Docs::AnyOf(parts) | Docs::AllOf(parts) => parts.len() as u64,
-            Docs::Places { .. } | Docs::Shapes { .. } => 2,
-            _ => 1,
-        }
+        self.docs.bit_set_count()
     }
 
     /// Source: Elasticsearch's `SearchService#canMatch`, which only examines ranges of dates.

@@ -12,7 +12,7 @@ use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::request::suggest::Common;
 use crate::request::suggest::{Generator, PhraseRequest};
-use crate::request::suggest::{Mode, WordOptions};
+use crate::request::suggest::{SuggestMode, WordOptions};
 use crate::score::float_to_json;
 
 /// A suggested sentence.
@@ -156,7 +156,7 @@ fn place(
     let mut others: Vec<Candidate> = Vec::new();
     for open in generators {
         let threshold = match open.generator.options.mode {
-            Mode::Always => None,
+            SuggestMode::Always => None,
             _ => Some(threshold_frequency(frequency)).filter(|threshold| *threshold > 0.0),
         };
         let wanted = filtered(&open.pre, word);

@@ -11,7 +11,7 @@ use limber_text::automaton::{Levenshtein, TermAutomaton};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::matcher::automaton;
-use crate::request::suggest::{Mode, WordOptions};
+use crate::request::suggest::{SuggestMode, WordOptions};
 
 /// A word of the index.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,12 +86,12 @@ impl<'s> FieldTerms<'s> {
     ) -> Result<Vec<Similar>> {
         let frequency = self.counts(word)?.0;
         if word.chars().count() < options.word_length_min
-            || (options.mode == Mode::Missing && frequency > 0)
+            || (options.mode == SuggestMode::Missing && frequency > 0)
             || self.is_too_frequent(frequency, options)
         {
             return Ok(Vec::new());
         }
-        let own = if options.mode == Mode::Popular { frequency } else { 0 };
+        let own = if options.mode == SuggestMode::Popular { frequency } else { 0 };
         let share = threshold.unwrap_or(options.document_frequency_min);
         let least = match share {
             share if share >= 1.0 => own.max(share as u64),

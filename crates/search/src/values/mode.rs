@@ -2,7 +2,7 @@
 
 /// The value that counts if a document has several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum MultiValueMode {
     Min,
     Max,
     Sum,
@@ -10,25 +10,25 @@ pub enum Mode {
     Median,
 }
 
-impl Mode {
-    pub(crate) fn parse(text: &str) -> Option<Mode> {
+impl MultiValueMode {
+    pub(crate) fn parse(text: &str) -> Option<MultiValueMode> {
         Some(match text.to_lowercase().as_str() {
-            "min" => Mode::Min,
-            "max" => Mode::Max,
-            "sum" => Mode::Sum,
-            "avg" => Mode::Avg,
-            "median" => Mode::Median,
+            "min" => MultiValueMode::Min,
+            "max" => MultiValueMode::Max,
+            "sum" => MultiValueMode::Sum,
+            "avg" => MultiValueMode::Avg,
+            "median" => MultiValueMode::Median,
             _ => return None,
         })
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Mode::Min => "min",
-            Mode::Max => "max",
-            Mode::Sum => "sum",
-            Mode::Avg => "avg",
-            Mode::Median => "median",
+            MultiValueMode::Min => "min",
+            MultiValueMode::Max => "max",
+            MultiValueMode::Sum => "sum",
+            MultiValueMode::Avg => "avg",
+            MultiValueMode::Median => "median",
         }
     }
 
@@ -37,12 +37,12 @@ impl Mode {
     pub(crate) fn pick(self, values: &[f64]) -> f64 {
         let count = values.len();
         match self {
-            Mode::Min => values[0],
-            Mode::Max => values[count - 1],
-            Mode::Median if count % 2 == 1 => values[count / 2],
-            Mode::Median => (values[count / 2 - 1] + values[count / 2]) / 2.0,
-            Mode::Sum => values.iter().sum(),
-            Mode::Avg => values.iter().sum::<f64>() / count as f64,
+            MultiValueMode::Min => values[0],
+            MultiValueMode::Max => values[count - 1],
+            MultiValueMode::Median if count % 2 == 1 => values[count / 2],
+            MultiValueMode::Median => (values[count / 2 - 1] + values[count / 2]) / 2.0,
+            MultiValueMode::Sum => values.iter().sum(),
+            MultiValueMode::Avg => values.iter().sum::<f64>() / count as f64,
         }
     }
 }

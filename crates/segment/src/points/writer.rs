@@ -349,16 +349,16 @@ fn radix_pass<const DIGITS: usize>(from: &[u64], to: &mut [u64], shift: u32) {
 const RADIX_DOCS_MIN: usize = 64;
 const BYTE_DIGITS: usize = 256;
 
-/// Sorts `words` by their upper halves; stable. `room` is scratch space of any content and length.
-fn sort_by_doc(words: &mut Vec<u64>, room: &mut Vec<u64>) {
+/// Sorts `words` by their upper halves; stable. `scratch` may have any content and length.
+fn sort_by_doc(words: &mut Vec<u64>, scratch: &mut Vec<u64>) {
     let Some(first) = words.first().copied() else { return };
     if words.len() < RADIX_DOCS_MIN {
         return words.sort_by_key(|word| word >> 32);
     }
     let varying = words.iter().fold(0, |bits, word| bits | (word ^ first));
-    room.resize(words.len(), 0);
+    scratch.resize(words.len(), 0);
     for shift in (32..64).step_by(8).filter(|shift| varying >> shift & 0xff != 0) {
-        radix_pass::<BYTE_DIGITS>(words, room, shift);
-        std::mem::swap(words, room);
+        radix_pass::<BYTE_DIGITS>(words, scratch, shift);
+        std::mem::swap(words, scratch);
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct PartCompressor {
     /// Compresses sources with the dictionary.
     with_dictionary: Option<zstd::bulk::Compressor<'static>>,
     /// As long as the longest possible result so far; not cleared between parts.
-    room: Vec<u8>,
+    scratch: Vec<u8>,
     long_matcher: LongMatcher,
     /// Whether the last sources shrank to less than [`REPEATING_PERCENT`] of their length.
     sources_repeat: bool,
@@ -35,7 +35,7 @@ impl PartCompressor {
             dictionary,
             zstd: None,
             with_dictionary: None,
-            room: Vec::new(),
+            scratch: Vec::new(),
             long_matcher: LongMatcher::default(),
             sources_repeat: false,
         }
@@ -46,7 +46,7 @@ impl PartCompressor {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.room.capacity() + self.dictionary.capacity() + self.long_matcher.memory_bytes()
+        self.scratch.capacity() + self.dictionary.capacity() + self.long_matcher.memory_bytes()
     }
 
     /// Compresses the sources of a block, with a method chosen by how the preceding ones compressed;
@@ -54,7 +54,7 @@ impl PartCompressor {
     pub fn compress_sources<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
         if self.codec.has_dictionary() {
             return match self.compress_with_dictionary(bytes) {
-                Some(len) if len < bytes.len() => &self.room[..len],
+                Some(len) if len < bytes.len() => &self.scratch[..len],
                 _ => bytes,
             };
         }
@@ -62,33 +62,33 @@ impl PartCompressor {
         let compressed_len = match self.codec {
             StoredCodec::Lz4 if for_long_matches => {
                 self.make_room(lz4_flex::block::get_maximum_output_size(bytes.len()));
-                self.long_matcher.compress(bytes, &mut self.room)
+                self.long_matcher.compress(bytes, &mut self.scratch)
             }
             _ => self.compress_whole(bytes).unwrap_or(bytes.len()),
         };
         self.sources_repeat = compressed_len * 100 < bytes.len() * REPEATING_PERCENT;
-        if compressed_len < bytes.len() { &self.room[..compressed_len] } else { bytes }
+        if compressed_len < bytes.len() { &self.scratch[..compressed_len] } else { bytes }
     }
 
     /// Compresses `bytes`; returns them unchanged if that is not smaller.
     pub fn compress<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
         match self.compress_whole(bytes) {
-            Some(len) if len < bytes.len() => &self.room[..len],
+            Some(len) if len < bytes.len() => &self.scratch[..len],
             _ => bytes,
         }
     }
 
-    /// Compresses `bytes` into `room`; returns the length of the result.
+    /// Compresses `bytes` into `scratch`; returns the length of the result.
     fn compress_whole(&mut self, bytes: &[u8]) -> Option<usize> {
         if self.codec == StoredCodec::Lz4 {
             self.make_room(lz4_flex::block::get_maximum_output_size(bytes.len()));
-            return lz4_flex::block::compress_into(bytes, &mut self.room).ok();
+            return lz4_flex::block::compress_into(bytes, &mut self.scratch).ok();
         }
         self.make_room(zstd::zstd_safe::compress_bound(bytes.len()));
         if self.zstd.is_none() {
             self.zstd = zstd_compressor(StoredCodec::Zstd, &[]).ok();
         }
-        self.zstd.as_mut().and_then(|zstd| zstd.compress_to_buffer(bytes, &mut self.room[..]).ok())
+        self.zstd.as_mut().and_then(|zstd| zstd.compress_to_buffer(bytes, &mut self.scratch[..]).ok())
     }
 
     fn compress_with_dictionary(&mut self, bytes: &[u8]) -> Option<usize> {
@@ -97,12 +97,12 @@ impl PartCompressor {
             self.with_dictionary = zstd_compressor(self.codec, &self.dictionary).ok();
         }
         let zstd = self.with_dictionary.as_mut()?;
-        zstd.compress_to_buffer(bytes, &mut self.room[..]).ok()
+        zstd.compress_to_buffer(bytes, &mut self.scratch[..]).ok()
     }
 
     fn make_room(&mut self, bound: usize) {
-        if self.room.len() < bound {
-            self.room.resize(bound, 0);
+        if self.scratch.len() < bound {
+            self.scratch.resize(bound, 0);
         }
     }
 }

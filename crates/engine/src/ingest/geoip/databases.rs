@@ -17,12 +17,18 @@ pub const FOLDER: &str = "ingest-geoip";
 /// How long a file is not checked again.
 const FRESH: Duration = Duration::from_secs(10);
 
+/// How much of the end of a file is compared. The metadata with the time of the build is there.
+const END_BYTES: u64 = 4096;
+
 /// A file as it was when it was last checked.
 struct Known {
     looked: Instant,
-    bytes: u64,
+    mark: Mark,
     database: Option<Arc<Database>>,
 }
+
+/// What tells a file from its successor: length and last bytes. `None` if these cannot be read.
+type Mark = Option<(u64, Vec<u8>)>;
 
 /// The databases of a node. Each is opened when first requested, and again when its file changes.
 #[derive(Default)]
@@ -68,15 +74,22 @@ impl Databases {
             known.remove(name);
             return None;
         };
-        let bytes = directory.len(name).unwrap_or(0);
-        let unchanged = known.get(name).filter(|found| found.bytes == bytes && found.database.is_some());
+        let mark = mark_of(&*directory, name);
+        let is_same = |found: &&Known| mark.is_some() && found.mark == mark && found.database.is_some();
+        let unchanged = known.get(name).filter(is_same);
         let database = match unchanged {
             Some(found) => found.database.clone(),
             None => read(&*directory, name),
         };
-        known.insert(name.to_owned(), Known { looked: Instant::now(), bytes, database: database.clone() });
+        known.insert(name.to_owned(), Known { looked: Instant::now(), mark, database: database.clone() });
         database
     }
+}
+
+fn mark_of(directory: &dyn Directory, name: &str) -> Mark {
+    let bytes = directory.len(name).ok()?;
+    let end = bytes.min(END_BYTES);
+    Some((bytes, directory.read(name, bytes - end, end as usize).ok()?))
 }
 
 fn read(directory: &dyn Directory, name: &str) -> Option<Arc<Database>> {

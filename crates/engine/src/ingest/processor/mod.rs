@@ -52,8 +52,12 @@ pub use contract::{Flow, Parse, Processor};
 
 pub(crate) use text::pieces;
 
-/// Every processor except `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`,
-/// `ip_location`, `script` and `user_agent`, which need resources of the node.
+/// The processors that [`crate::ingest`] parses itself: they run other processors or need resources of the
+/// node.
+pub const WITH_RESOURCES: [&str; 7] =
+    ["enrich", "foreach", "geoip", "ip_location", "pipeline", "script", "user_agent"];
+
+/// Every processor except those [with resources](WITH_RESOURCES).
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("acl_routing", routing_hash::parse_acl),
     ("append", append::parse),

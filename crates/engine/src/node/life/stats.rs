@@ -3,6 +3,7 @@
 //! Each section is built once per shard as JSON with numbers. Indices, primaries and totals are sums of
 //! those.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use limber_store::DiskSpace;
@@ -227,6 +228,12 @@ impl Node {
             "total_segment_fields": segment_fields,
             "average_fields_per_segment": u64::checked_div(segment_fields, segments).unwrap_or(0),
         })
+    }
+
+    /// Returns the data folders that cannot be used, each with the reason.
+    pub fn missing_folders(&self) -> Vec<(PathBuf, String)> {
+        let parts = self.environment.disk.parts().into_iter();
+        parts.filter_map(|part| part.missing.map(|why| (part.root, why))).collect()
     }
 
     /// Returns the section `fs` of `_nodes/stats`.

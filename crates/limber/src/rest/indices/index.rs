@@ -1,7 +1,7 @@
 //! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
 
 use limber_engine::{CreateIndexResponse, IndexInfo, IndicesOptions, Result};
-use limber_mapping::RequestError;
+use limber_mapping::{IndexMode, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
@@ -34,9 +34,6 @@ const OPEN: &[&str] = with_indices_options![
 
 /// The features that `GET /{index}` can return.
 const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
-
-/// The values of `index.mode`. `_resolve/index` can select indices by them.
-const MODES: &[&str] = &["standard", "time_series", "logsdb", "lookup"];
 
 /// The endpoints of this file (`/{index}`, `_open`, `_unfreeze`, `_close`, `_block`, `_resolve`), for
 /// [`crate::rest::ROUTES`].
@@ -192,10 +189,10 @@ fn remove_block(app: &App, request: &Request) -> Result<Response> {
 fn resolve(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
     let modes = request.list("mode");
-    if let Some(unknown) = modes.iter().find(|mode| !MODES.contains(&mode.as_str())) {
+    if let Some(unknown) = modes.iter().find(|mode| !IndexMode::NAMES.contains(&mode.as_str())) {
         return Err(RequestError::illegal_argument(format!(
             "[{unknown}] is an invalid index mode, valid modes are: [{}]",
-            MODES.join(",")
+            IndexMode::NAMES.join(",")
         )));
     }
     Ok(Response::ok(app.node.resolve_index(request.path("name"), options, &modes)?))

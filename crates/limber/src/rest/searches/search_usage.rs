@@ -135,6 +135,12 @@ fn add_queries<'v>(query: &'v Value, depth: u32, names: &mut BTreeSet<&'v str>) 
         "constant_score" => &["filter"],
         "dis_max" => &["queries"],
         "boosting" => &["positive", "negative"],
+        "pinned" | "rule" => &["organic"],
+        "span_near" | "span_or" => &["clauses"],
+        "span_not" => &["include", "exclude"],
+        "span_first" | "span_multi" => &["match"],
+        "span_containing" | "span_within" => &["big", "little"],
+        "span_field_masking" | "field_masking_span" => &["query"],
         "nested" | "has_child" | "has_parent" | "script_score" | "function_score" => &["query"],
         _ => &[],
     };

@@ -145,11 +145,11 @@ fn disk(app: &App, _: &HealthResponse) -> Result<Indicator> {
 
 /// Returns the indicator for data folders that are not there; `None` if all are.
 fn missing_folders(app: &App) -> Option<Indicator> {
-    let fs = app.node.fs_stats();
-    let folders = fs["data"].as_array()?.iter();
-    let missing: Vec<Value> = folders
-        .filter(|folder| folder["missing"].is_string())
-        .map(|folder| json!({"path": folder["path"], "reason": folder["missing"]}))
+    let missing: Vec<Value> = app
+        .node
+        .missing_folders()
+        .into_iter()
+        .map(|(path, reason)| json!({"path": path.display().to_string(), "reason": reason}))
         .collect();
     if missing.is_empty() {
         return None;

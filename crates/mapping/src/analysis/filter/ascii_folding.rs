@@ -23,11 +23,11 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
 }
 
 impl Each for AsciiFolding {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
         if !token.text.is_ascii() {
-            room.clear();
-            fold_into(&token.text, room);
-            std::mem::swap(&mut token.text, room);
+            scratch.clear();
+            fold_into(&token.text, scratch);
+            std::mem::swap(&mut token.text, scratch);
         }
         true
     }

@@ -37,20 +37,20 @@ pub fn make_upper(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestEr
 }
 
 impl Each for Case {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
         match self {
             Case::Lower if token.text.is_ascii() => token.text.make_ascii_lowercase(),
             Case::Upper if token.text.is_ascii() => token.text.make_ascii_uppercase(),
             _ => {
-                room.clear();
+                scratch.clear();
                 match self {
-                    Case::Lower => lowercase_into(&token.text, room),
-                    Case::Upper => uppercase_into(&token.text, room),
-                    Case::Greek => room.extend(token.text.chars().map(greek)),
-                    Case::Irish => irish_into(&token.text, room),
-                    Case::Turkish => turkish_into(&token.text, room),
+                    Case::Lower => lowercase_into(&token.text, scratch),
+                    Case::Upper => uppercase_into(&token.text, scratch),
+                    Case::Greek => scratch.extend(token.text.chars().map(greek)),
+                    Case::Irish => irish_into(&token.text, scratch),
+                    Case::Turkish => turkish_into(&token.text, scratch),
                 }
-                std::mem::swap(&mut token.text, room);
+                std::mem::swap(&mut token.text, scratch);
             }
         }
         true

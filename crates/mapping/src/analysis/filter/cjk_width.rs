@@ -20,22 +20,22 @@ pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
 }
 
 impl Each for CjkWidth {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
         if !token.text.contains(|c| ('\u{ff01}'..='\u{ff9f}').contains(&c)) {
             return true;
         }
-        room.clear();
+        scratch.clear();
         for c in token.text.chars() {
             match c {
-                '\u{ff01}'..='\u{ff5e}' => room.extend(char::from_u32(c as u32 - 0xfee0)),
-                '\u{ff9e}' | '\u{ff9f}' if voiced(room, c == '\u{ff9f}') => {}
+                '\u{ff01}'..='\u{ff5e}' => scratch.extend(char::from_u32(c as u32 - 0xfee0)),
+                '\u{ff9e}' | '\u{ff9f}' if voiced(scratch, c == '\u{ff9f}') => {}
                 '\u{ff65}'..='\u{ff9f}' => {
-                    room.extend(KATAKANA.chars().nth(c as usize - 0xff65));
+                    scratch.extend(KATAKANA.chars().nth(c as usize - 0xff65));
                 }
-                other => room.push(other),
+                other => scratch.push(other),
             }
         }
-        std::mem::swap(&mut token.text, room);
+        std::mem::swap(&mut token.text, scratch);
         true
     }
 }

@@ -33,18 +33,18 @@ struct Pairs<'a> {
     /// The previous token, and whether it is common. In query mode it has not been emitted yet.
     before: Option<(TokenBuf, bool)>,
     was_pair: bool,
-    room: String,
+    scratch: String,
 }
 
 impl Stream for CommonGrams {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Pairs { own: self, before: None, was_pair: false, room: String::new() })
+        Box::new(Pairs { own: self, before: None, was_pair: false, scratch: String::new() })
     }
 }
 
 impl Stage for Pairs<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
-        let is_common = self.own.words.has(&token.text, &mut self.room);
+        let is_common = self.own.words.has(&token.text, &mut self.scratch);
         let mut goes_on = true;
         if let Some((before, was_common)) = self.before.take() {
             let is_pair = was_common || is_common;

@@ -16,16 +16,16 @@ pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
 }
 
 impl Each for DecimalDigit {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
         if !token.text.is_ascii() {
-            room.clear();
-            room.extend(
+            scratch.clear();
+            scratch.extend(
                 token
                     .text
                     .chars()
                     .map(|c| digit_value(c).and_then(|value| char::from_digit(value, 10)).unwrap_or(c)),
             );
-            std::mem::swap(&mut token.text, room);
+            std::mem::swap(&mut token.text, scratch);
         }
         true
     }

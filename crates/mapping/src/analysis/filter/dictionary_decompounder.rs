@@ -55,7 +55,7 @@ impl Stream for Decompounder {
 
 impl Stage for Walk<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
-        let Walk(own, room) = self;
+        let Walk(own, scratch) = self;
         let whole = token.clone();
         if !emit(token) || token.units() < own.word_min {
             return true;
@@ -70,7 +70,7 @@ impl Stage for Walk<'_> {
             let longest = own.part_max.min(count - start);
             let mut found = (own.part_min..=longest)
                 .map(|length| &text[places[start]..places[start + length]])
-                .filter(|part| own.words.has(part, room));
+                .filter(|part| own.words.has(part, scratch));
             let parts: Vec<&str> = match own.only_longest {
                 true => found.next_back().into_iter().collect(),
                 false => found.collect(),

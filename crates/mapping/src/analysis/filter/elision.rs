@@ -39,9 +39,9 @@ pub(in crate::analysis) fn articles(language: &str) -> Filter {
 }
 
 impl Each for Elision {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
         if let Some(at) = token.text.find(['\'', '\u{2019}'])
-            && self.0.has(&token.text[..at], room)
+            && self.0.has(&token.text[..at], scratch)
         {
             let width = token.text[at..].chars().next().map_or(0, char::len_utf8);
             token.text.drain(..at + width);

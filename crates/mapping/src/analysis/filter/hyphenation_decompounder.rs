@@ -68,12 +68,12 @@ impl Stream for Decompounder {
 const WORD_MAX: usize = 1024;
 
 impl Decompounder {
-    fn parts(&self, word: &[char], room: &mut String) -> Vec<String> {
+    fn parts(&self, word: &[char], scratch: &mut String) -> Vec<String> {
         let mut text = String::new();
         let mut has = |part: &[char]| {
             text.clear();
             text.extend(part);
-            self.words.has(&text, room)
+            self.words.has(&text, scratch)
         };
         let finds_all = !self.only_longest && !self.no_sub_matches && !self.no_overlapping_matches;
         if !finds_all && (has(word) || word.len() > 1 && has(&word[..word.len() - 1])) {
@@ -118,7 +118,7 @@ impl Decompounder {
 
 impl Stage for Walk<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
-        let Walk(own, room) = self;
+        let Walk(own, scratch) = self;
         let whole = token.clone();
         if !emit(token) || whole.units() < own.word_min {
             return true;
@@ -130,7 +130,7 @@ impl Stage for Walk<'_> {
         if !limber_work::analysis_goes_on() {
             return false;
         }
-        own.parts(&word, room).into_iter().all(|part| {
+        own.parts(&word, scratch).into_iter().all(|part| {
             let mut part = TokenBuf { increment: 0, ..whole.like(part) };
             emit(&mut part)
         })

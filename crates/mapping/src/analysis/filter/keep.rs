@@ -50,8 +50,8 @@ pub fn make_types(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, Re
 }
 
 impl Each for Keep {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
-        self.0.has(&token.text, room)
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
+        self.0.has(&token.text, scratch)
     }
 }
 

@@ -41,9 +41,9 @@ pub(in crate::analysis) fn of(words: Words) -> Filter {
 }
 
 impl Each for KeywordMarker {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
         token.is_keyword |= match self {
-            KeywordMarker::Words(words) => words.has(&token.text, room),
+            KeywordMarker::Words(words) => words.has(&token.text, scratch),
             KeywordMarker::Pattern(pattern) => java_pattern::finds(pattern, &token.text),
         };
         true

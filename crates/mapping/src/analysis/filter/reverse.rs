@@ -15,10 +15,10 @@ pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
 }
 
 impl Each for Reverse {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
-        room.clear();
-        room.extend(token.text.chars().rev());
-        std::mem::swap(&mut token.text, room);
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
+        scratch.clear();
+        scratch.extend(token.text.chars().rev());
+        std::mem::swap(&mut token.text, scratch);
         true
     }
 }

@@ -92,7 +92,7 @@ filter!(make_porter, "porter");
 filter!(make_russian, "russian");
 
 impl Each for Stemmer {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
         if token.is_keyword {
             return true;
         }
@@ -109,9 +109,9 @@ impl Each for Stemmer {
                 return true;
             }
             Stemmer::German2(stemmer) => {
-                room.clear();
-                umlauts_into(&token.text, room);
-                token.text = stemmer.stem(room).into_owned();
+                scratch.clear();
+                umlauts_into(&token.text, scratch);
+                token.text = stemmer.stem(scratch).into_owned();
                 return true;
             }
             Stemmer::Old(stemmer) => stemmer.stem(&token.text),

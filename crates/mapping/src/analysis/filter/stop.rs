@@ -39,11 +39,11 @@ struct Waiting<'a> {
     words: &'a Words,
     last: Option<TokenBuf>,
     skipped: u32,
-    room: String,
+    scratch: String,
 }
 
-/// Reads `stopwords` or `stopwords_path` (English by default), `ignore_case` and `remove_trailing` (true;
-/// false keeps a stop word at the end of the text, which may be the beginning of another word).
+/// Reads `stopwords` or `stopwords_path` (English by default), `ignore_case` and `remove_trailing`
+/// (true; see [`SuggestStop`]).
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let ignores_case = settings.bool("ignore_case", false)?;
     let words = read_stopwords(settings, context, "english", ignores_case)?;
@@ -88,14 +88,14 @@ pub(in crate::analysis) fn read_stopwords(
 }
 
 impl Each for Stop {
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
-        !self.0.has(&token.text, room)
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool {
+        !self.0.has(&token.text, scratch)
     }
 }
 
 impl Stream for SuggestStop {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Waiting { words: &self.0, last: None, skipped: 0, room: String::new() })
+        Box::new(Waiting { words: &self.0, last: None, skipped: 0, scratch: String::new() })
     }
 }
 
@@ -104,7 +104,7 @@ impl Stage for Waiting<'_> {
         if let Some(dropped) = self.last.take() {
             self.skipped += dropped.increment;
         }
-        if self.words.has(&token.text, &mut self.room) {
+        if self.words.has(&token.text, &mut self.scratch) {
             self.last = Some(token.clone());
             return true;
         }

@@ -24,7 +24,7 @@ struct Walk<'a> {
     /// Positions of tokens that yielded nothing.
     skipped: u32,
     last_start: u32,
-    room: String,
+    scratch: String,
 }
 
 /// A part that is emitted: its first and last node in the token's own graph, its byte range, and its text if
@@ -33,7 +33,7 @@ type Part = (u32, u32, usize, usize, Option<String>);
 
 impl Stream for WordDelimiter {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Walk { own: &self.0, skipped: 0, last_start: 0, room: String::new() })
+        Box::new(Walk { own: &self.0, skipped: 0, last_start: 0, scratch: String::new() })
     }
 }
 
@@ -117,7 +117,7 @@ impl Stage for Walk<'_> {
         self.skipped += token.increment;
         let (parts, is_single) = self.own.parts(&token.text);
         let is_whole = parts.first().is_some_and(|(start, end, _)| (*start, *end) == (0, token.text.len()));
-        if is_whole || self.own.protected.has(&token.text, &mut self.room) {
+        if is_whole || self.own.protected.has(&token.text, &mut self.scratch) {
             token.increment = std::mem::take(&mut self.skipped);
             return emit(token);
         }

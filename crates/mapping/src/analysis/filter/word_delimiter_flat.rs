@@ -25,7 +25,7 @@ struct Walk<'a> {
     is_first: bool,
     /// Positions of tokens that have not been added to another token yet.
     skipped: u32,
-    room: String,
+    scratch: String,
 }
 
 /// A part that is emitted.
@@ -82,7 +82,7 @@ impl Positions {
 
 impl Stream for WordDelimiter {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Walk { own: &self.0, is_first: true, skipped: 0, room: String::new() })
+        Box::new(Walk { own: &self.0, is_first: true, skipped: 0, scratch: String::new() })
     }
 }
 
@@ -139,7 +139,7 @@ impl Stage for Walk<'_> {
         self.skipped += token.increment;
         let (parts, is_single) = self.own.parts(&token.text);
         let is_whole = parts.first().is_some_and(|(start, end, _)| (*start, *end) == (0, token.text.len()));
-        if is_whole || self.own.protected.has(&token.text, &mut self.room) {
+        if is_whole || self.own.protected.has(&token.text, &mut self.scratch) {
             token.increment = std::mem::take(&mut self.skipped);
             self.is_first = false;
             return emit(token);

@@ -38,15 +38,15 @@ impl Words {
         self.words.is_empty()
     }
 
-    /// Whether `word` is in the set. `room` is a scratch buffer for its lower-case form.
+    /// Whether `word` is in the set. `scratch` is for its lower-case form.
     #[inline]
-    pub fn has(&self, word: &str, room: &mut String) -> bool {
+    pub fn has(&self, word: &str, scratch: &mut String) -> bool {
         if !self.ignores_case || !word.bytes().any(|byte| byte >= 0x80 || byte.is_ascii_uppercase()) {
             return self.words.contains(word);
         }
-        room.clear();
-        lowercase_into(word, room);
-        self.words.contains(room.as_str())
+        scratch.clear();
+        lowercase_into(word, scratch);
+        self.words.contains(scratch.as_str())
     }
 }
 

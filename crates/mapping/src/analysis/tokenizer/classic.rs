@@ -106,10 +106,10 @@ fn class(c: char) -> char {
 }
 
 impl Tokenizer for Classic {
-    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
-        room.clear();
-        room.extend(text.chars().map(class));
-        let classes: &str = room;
+    fn split(&self, text: &str, scratch: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        scratch.clear();
+        scratch.extend(text.chars().map(class));
+        let classes: &str = scratch;
         // The position of the next character among the classes, and in the text.
         let (mut at, mut byte) = (0, 0);
         let (mut skipped, mut steps) = (0, 0);

@@ -66,7 +66,7 @@ pub(in crate::analysis) fn word_pieces(
     length_max: usize,
     mut one: impl FnMut(usize, usize),
 ) {
-    let mut room = String::new();
+    let mut scratch = String::new();
     let mut from = start;
     while from < end {
         let mut units = 0;
@@ -79,9 +79,9 @@ pub(in crate::analysis) fn word_pieces(
         let last = inside.or_else(|| text[from..end].char_indices().next());
         let Some((at, c)) = last else { return };
         let window = &text[from..from + at + c.len_utf8()];
-        lower_and_pad(window, &mut room);
+        lower_and_pad(window, &mut scratch);
         let mut first = None;
-        ascii::words(window, room.as_bytes(), |word_start, word_end, _| {
+        ascii::words(window, scratch.as_bytes(), |word_start, word_end, _| {
             first.get_or_insert((word_start, word_end));
         });
         from += match first {

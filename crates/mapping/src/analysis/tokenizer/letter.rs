@@ -27,12 +27,12 @@ pub fn make_lowercase(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Token
 }
 
 impl Tokenizer for Letter {
-    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+    fn split(&self, text: &str, scratch: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
         let mut emit = |token: &mut TokenBuf| {
             if self.lowers {
-                room.clear();
-                lowercase_into(&token.text, room);
-                std::mem::swap(room, &mut token.text);
+                scratch.clear();
+                lowercase_into(&token.text, scratch);
+                std::mem::swap(scratch, &mut token.text);
             }
             emit(token)
         };

@@ -23,8 +23,8 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenize
 }
 
 impl Tokenizer for Standard {
-    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
-        lower_and_pad(text, room);
+    fn split(&self, text: &str, scratch: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        lower_and_pad(text, scratch);
         let mut goes_on = true;
         let mut one = |start: usize, end: usize| {
             if goes_on {
@@ -32,7 +32,7 @@ impl Tokenizer for Standard {
                 goes_on = emit(token);
             }
         };
-        ascii::words(text, room.as_bytes(), |start, end, _| {
+        ascii::words(text, scratch.as_bytes(), |start, end, _| {
             if end - start <= self.length_max {
                 one(start, end);
             } else {

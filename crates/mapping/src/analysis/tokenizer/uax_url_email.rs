@@ -72,13 +72,13 @@ impl UrlEmail {
         text: &str,
         (start, end): (usize, usize),
         kind: &'static str,
-        room: &mut String,
+        scratch: &mut String,
         token: &mut TokenBuf,
         emit: Emit<'_>,
     ) -> bool {
         match self.fits(&text[start..end]) {
             true => self.cut(text, (start, end), kind, token, emit),
-            false => self.words(text, (start, end), room, token, emit),
+            false => self.words(text, (start, end), scratch, token, emit),
         }
     }
 
@@ -86,13 +86,13 @@ impl UrlEmail {
         &self,
         text: &str,
         (start, end): (usize, usize),
-        room: &mut String,
+        scratch: &mut String,
         token: &mut TokenBuf,
         emit: Emit<'_>,
     ) -> bool {
-        lower_and_pad(&text[start..end], room);
+        lower_and_pad(&text[start..end], scratch);
         let mut goes_on = true;
-        ascii::words(&text[start..end], room.as_bytes(), |from, to, _| {
+        ascii::words(&text[start..end], scratch.as_bytes(), |from, to, _| {
             goes_on = goes_on && self.cut(text, (start + from, start + to), UNSETTLED, token, emit);
         });
         goes_on
@@ -106,7 +106,7 @@ fn is_public(host: &str) -> bool {
 }
 
 impl Tokenizer for UrlEmail {
-    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+    fn split(&self, text: &str, scratch: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
         let mut read = 0;
         for found in ADDRESS.captures_iter(text) {
             let Some(whole) = found.get(0) else { continue };
@@ -117,13 +117,13 @@ impl Tokenizer for UrlEmail {
                 continue;
             }
             let kind = if found.get(1).is_some() { "<EMAIL>" } else { "<URL>" };
-            if !self.words(text, (read, whole.start()), room, token, emit)
-                || !self.address(text, (whole.start(), whole.end()), kind, room, token, emit)
+            if !self.words(text, (read, whole.start()), scratch, token, emit)
+                || !self.address(text, (whole.start(), whole.end()), kind, scratch, token, emit)
             {
                 return;
             }
             read = whole.end();
         }
-        self.words(text, (read, text.len()), room, token, emit);
+        self.words(text, (read, text.len()), scratch, token, emit);
     }
 }

@@ -226,7 +226,7 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        let Findings::Fixed(counts, below) = findings else { unreachable!("findings of another collector") };
         self.budget.spend(counts.len() as u64 * 8)?;
         let width = self.width();
         let buckets = absorb_fixed(&mut self.counts, &counts, width, bucket_of);

@@ -347,7 +347,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::AutoDate(found) = findings else { return Ok(()) };
+        let Findings::AutoDate(found) = findings else { unreachable!("findings of another collector") };
         let AutoDateFindings { rungs, table, below } = *found;
         let own = bucket_of.iter().take(rungs.len()).map(|own| *own as usize + 1).max().unwrap_or(0);
         self.make_parents(own)?;

@@ -412,7 +412,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, _: &[u32]) -> Result<()> {
-        let Findings::Combined(found) = findings else { return Ok(()) };
+        let Findings::Combined(found) = findings else { unreachable!("findings of another collector") };
         let CombinedFindings { numbers, cells, keys, counts, below } = *found;
         let mut own = vec![self.aside()?; counts.len()];
         let mut combination = vec![0i64; self.width];

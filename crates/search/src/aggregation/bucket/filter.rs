@@ -303,7 +303,7 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        let Findings::Fixed(counts, below) = findings else { unreachable!("findings of another collector") };
         self.budget.spend(counts.len() as u64 * 8)?;
         let buckets = absorb_fixed(&mut self.counts, &counts, 1, bucket_of);
         self.subs.absorb(below, &buckets)
@@ -425,7 +425,7 @@ impl<'s> Collector<'s> for FiltersCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        let Findings::Fixed(counts, below) = findings else { unreachable!("findings of another collector") };
         self.budget.spend(counts.len() as u64 * 8)?;
         let width = self.width();
         let buckets = absorb_fixed(&mut self.counts, &counts, width, bucket_of);

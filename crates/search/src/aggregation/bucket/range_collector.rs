@@ -192,7 +192,7 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        let Findings::Fixed(counts, below) = findings else { unreachable!("findings of another collector") };
         self.budget.spend(counts.len() as u64 * 8)?;
         let buckets = absorb_fixed(&mut self.counts, &counts, self.ranges.len(), bucket_of);
         self.subs.absorb(below, &buckets)

@@ -229,7 +229,7 @@ impl<'s> KeyedBuckets<'s> {
 
     /// Adds the findings of another collector.
     pub fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Keyed(table, below) = findings else { return Ok(()) };
+        let Findings::Keyed(table, below) = findings else { unreachable!("findings of another collector") };
         let buckets = self.table.absorb(&table, bucket_of, Ok, self.budget)?;
         self.subs.absorb(below, &buckets)
     }

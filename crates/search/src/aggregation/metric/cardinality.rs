@@ -380,7 +380,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Sketches(sketches) = findings else { return Ok(()) };
+        let Findings::Sketches(sketches) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..sketches.len()].iter().max().map_or(0, |most| *most as usize + 1);
         self.grow(most)?;
         for (other, &bucket) in sketches.into_iter().zip(bucket_of) {

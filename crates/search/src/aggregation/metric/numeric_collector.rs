@@ -409,7 +409,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Metric(found) = findings else { return Ok(()) };
+        let Findings::Metric(found) = findings else { unreachable!("findings of another collector") };
         let MetricFindings { exact, exact_bound, doubles } = *found;
         if self.exact_bound + exact_bound >= EXACT_SUM_MAX {
             self.settle_exact()?;

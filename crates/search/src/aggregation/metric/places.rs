@@ -75,7 +75,7 @@ impl<'s, S: PlacesState> Collector<'s> for PlacesCollector<'s, S> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Own(found) = findings else { return Ok(()) };
+        let Findings::Own(found) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..found.len()].iter().max().map_or(0, |most| *most as usize + 1);
         if most > self.states.len() {
             self.budget.spend(((most - self.states.len()) * size_of::<S>()) as u64)?;

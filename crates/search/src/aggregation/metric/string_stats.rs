@@ -290,7 +290,7 @@ impl<'s> Collector<'s> for StringCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Own(found) = findings else { return Ok(()) };
+        let Findings::Own(found) = findings else { unreachable!("findings of another collector") };
         for (found, &bucket) in found.into_iter().zip(bucket_of) {
             let bucket = bucket as usize;
             if bucket >= self.absorbed.len() {

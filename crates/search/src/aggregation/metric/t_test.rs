@@ -301,7 +301,7 @@ impl<'s> Collector<'s> for TTestCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Own(found) = findings else { return Ok(()) };
+        let Findings::Own(found) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..found.len()].iter().max().map_or(0, |most| *most as usize + 1);
         if most > self.samples.len() {
             self.budget.spend(((most - self.samples.len()) * size_of::<Samples>()) as u64)?;

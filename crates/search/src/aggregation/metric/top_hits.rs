@@ -348,7 +348,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Hits(found) = findings else { return Ok(()) };
+        let Findings::Hits(found) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..found.len()].iter().max().map_or(0, |most| *most as usize + 1);
         if most > self.buckets.len() {
             self.budget.spend(((most - self.buckets.len()) * size_of::<Best>()) as u64)?;

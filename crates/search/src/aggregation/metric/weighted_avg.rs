@@ -196,8 +196,9 @@ impl WeightedCollector<'_> {
         };
         match (size(&self.value), size(&self.weight)) {
             (Some((value, count)), Some((weight, _))) => {
-                value * weight.max(1) * u128::from(count) < EXACT_SUM_MAX
-                    && weight * u128::from(count) < EXACT_SUM_MAX
+                // The weights alone come first: where they are small, the products cannot overflow either.
+                weight * u128::from(count) < EXACT_SUM_MAX
+                    && value * weight.max(1) * u128::from(count) < EXACT_SUM_MAX
             }
             _ => false,
         }
@@ -327,7 +328,7 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Weighted(sums) = findings else { return Ok(()) };
+        let Findings::Weighted(sums) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..sums.len()].iter().max().map_or(0, |most| *most as usize + 1);
         if most > self.sums.len() {
             self.budget.spend(((most - self.sums.len()) * size_of::<WeightedSums>()) as u64)?;

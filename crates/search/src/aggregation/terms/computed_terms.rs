@@ -74,7 +74,9 @@ impl<'s> Collector<'s> for ComputedTermsCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Computed(found, below) = findings else { return Ok(()) };
+        let Findings::Computed(found, below) = findings else {
+            unreachable!("findings of another collector")
+        };
         let ((table, pool), keys, budget) = (&*found, &mut self.keys, self.budget);
         let key_of = |key: i64| {
             let id = keys.id(&Key::Term(pool.term(key as u32).into()), budget)?;

@@ -428,7 +428,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Terms(found) = findings else { return Ok(()) };
+        let Findings::Terms(found) = findings else { unreachable!("findings of another collector") };
         let TermsFindings { table, pool, keyed_by, counted_only, is_breadth_first, mut windows, below } =
             *found;
         match (self.is_breadth_first, is_breadth_first) {

@@ -306,7 +306,7 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Multi(found) = findings else { return Ok(()) };
+        let Findings::Multi(found) = findings else { unreachable!("findings of another collector") };
         let MultiFindings { table, keys, mut cells, below } = *found;
         let mut numbers = Vec::with_capacity(keys.len());
         for (keys, ids) in keys.iter().zip(cells.chunks_exact_mut(self.width)) {

@@ -203,7 +203,9 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Numbers(table, sorted, below) = findings else { return Ok(()) };
+        let Findings::Numbers(table, sorted, below) = findings else {
+            unreachable!("findings of another collector")
+        };
         self.sorted.absorb(sorted, self.budget)?;
         self.buckets.absorb(Findings::Keyed(table, below), bucket_of)
     }

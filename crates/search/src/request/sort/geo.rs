@@ -10,7 +10,7 @@ use super::key::{Missing, Sort, parse_mode, parse_order};
 use super::nested::NestedSort;
 use crate::geo::Validation;
 use crate::values::json;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// Maximum number of points of one sort.
 const POINTS_MAX: usize = 1000;
@@ -80,7 +80,7 @@ pub(super) fn parse(name: &str, options: &Value) -> Result<Sort, RequestError> {
     if points.len() > POINTS_MAX {
         return Err(refused(format!("more than {POINTS_MAX} points in [_geo_distance]")));
     }
-    if sort.mode == Some(Mode::Sum) {
+    if sort.mode == Some(MultiValueMode::Sum) {
         return Err(refused("sort_mode [sum] isn't supported for sorting by geo distance"));
     }
     let path = path.unwrap_or_default().to_owned();

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::geo::{self, GeoSort};
 use super::nested::NestedSort;
 use crate::values::json;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 /// The direction of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Sort {
     pub order: Order,
     /// Which of several values counts; `None`: the least in ascending sorts, the greatest in descending
     /// ones.
-    pub mode: Option<Mode>,
+    pub mode: Option<MultiValueMode>,
     /// The position of documents without a value.
     pub missing: Missing,
     /// The type that the field is assumed to have where it is not mapped; `None`: an index without the
@@ -249,7 +249,7 @@ impl Sort {
             }
         }
         if let (Some(ScriptSortType::String), Some(mode)) = (&kind, members.get("mode"))
-            && matches!(sort.mode, Some(Mode::Sum | Mode::Avg | Mode::Median))
+            && matches!(sort.mode, Some(MultiValueMode::Sum | MultiValueMode::Avg | MultiValueMode::Median))
         {
             let mode = json::scalar_text(mode).unwrap_or_default();
             return Err(parser.failed(
@@ -307,8 +307,9 @@ pub(super) fn parse_order(text: &str) -> Result<Order, RequestError> {
     }
 }
 
-pub(super) fn parse_mode(text: &str) -> Result<Mode, RequestError> {
-    Mode::parse(text).ok_or_else(|| RequestError::illegal_argument(format!("Unknown SortMode [{text}]")))
+pub(super) fn parse_mode(text: &str) -> Result<MultiValueMode, RequestError> {
+    MultiValueMode::parse(text)
+        .ok_or_else(|| RequestError::illegal_argument(format!("Unknown SortMode [{text}]")))
 }
 
 fn parse_numeric_type(text: &str) -> Result<NumericType, RequestError> {
@@ -340,7 +341,7 @@ mod tests {
             [
                 ("a", Order::Ascending, None),
                 ("b", Order::Descending, None),
-                ("c", Order::Descending, Some(Mode::Avg)),
+                ("c", Order::Descending, Some(MultiValueMode::Avg)),
                 ("_score", Order::Descending, None)
             ]
         );

@@ -14,4 +14,4 @@ pub use parsed::Suggest;
 pub(crate) use parsed::{Common, Kind, Suggestion};
 pub(crate) use phrase::{Generator, PhraseRequest};
 pub(crate) use smoothing::Smoothing;
-pub(crate) use words::{Mode, SortBy, WordOptions};
+pub(crate) use words::{SortBy, SuggestMode, WordOptions};

@@ -10,7 +10,7 @@ use crate::values::json;
 
 /// Which words get suggestions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum SuggestMode {
     /// Words that no document has.
     Missing,
     /// All words, but only more frequent suggestions.
@@ -28,7 +28,7 @@ pub(crate) enum SortBy {
 /// How similar words are searched for.
 #[derive(Debug, Clone)]
 pub(crate) struct WordOptions {
-    pub mode: Mode,
+    pub mode: SuggestMode,
     pub sort: SortBy,
     pub accuracy: f32,
     pub similarity: Similarity,
@@ -44,7 +44,7 @@ pub(crate) struct WordOptions {
 impl Default for WordOptions {
     fn default() -> WordOptions {
         WordOptions {
-            mode: Mode::Missing,
+            mode: SuggestMode::Missing,
             sort: SortBy::Score,
             accuracy: 0.5,
             similarity: Similarity::Internal,
@@ -120,11 +120,11 @@ fn frequency(name: &str, value: &Value) -> std::result::Result<f32, RequestError
     Ok(number)
 }
 
-fn mode(name: &str) -> std::result::Result<Mode, RequestError> {
+fn mode(name: &str) -> std::result::Result<SuggestMode, RequestError> {
     match name {
-        "missing" => Ok(Mode::Missing),
-        "popular" => Ok(Mode::Popular),
-        "always" => Ok(Mode::Always),
+        "missing" => Ok(SuggestMode::Missing),
+        "popular" => Ok(SuggestMode::Popular),
+        "always" => Ok(SuggestMode::Always),
         other => Err(no_constant("SuggestMode", other)),
     }
 }

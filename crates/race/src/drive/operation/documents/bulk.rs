@@ -118,6 +118,14 @@ fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<Conflic
             Err(Error::Parameter(format!("'{name}' must be in the range [0.0, {max:.1}] but was {value:.1}")))
         }
     };
+    match plan.text("conflicts")? {
+        None | Some("") => return Ok(None),
+        Some("sequential" | "random") if plan.param("data-streams").is_some() => {
+            return Err(Error::parameter("'conflicts' cannot be used with 'data-streams'"));
+        }
+        Some("sequential" | "random") => {}
+        Some(other) => return Err(Error::Parameter(format!("Unknown 'conflicts' setting [{other}]"))),
+    }
     let rule = ConflictRule {
         is_shuffled: plan.text("conflicts")? == Some("random"),
         probability: in_range("conflict-probability", 25.0, 100.0)? / 100.0,
@@ -128,14 +136,6 @@ fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<Conflic
         },
         recency: in_range("recency", 0.0, 1.0)?,
     };
-    match plan.text("conflicts")? {
-        None | Some("") => return Ok(None),
-        Some("sequential" | "random") if plan.param("data-streams").is_some() => {
-            return Err(Error::parameter("'conflicts' cannot be used with 'data-streams'"));
-        }
-        Some("sequential" | "random") => {}
-        Some(other) => return Err(Error::Parameter(format!("Unknown 'conflicts' setting [{other}]"))),
-    }
     for set in corpora.iter().flatten() {
         match &set.action {
             None => {

@@ -13,10 +13,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
 
 /// Builds the request that `method`, `path`, `body`, `request-params` and `ignore` describe.
 pub(in crate::drive::operation) fn request(plan: &Plan<'_>) -> Result<RequestBuilder, Error> {
-    let path = plan
-        .mandatory("path")?
-        .as_str()
-        .ok_or_else(|| Error::parameter("parameter 'path' must be a string"))?;
+    let path = plan.mandatory_text("path")?;
     if !path.starts_with('/') {
         return Err(Error::Parameter(format!(
             "RawRequest [{path}] failed. Path parameter must begin with a '/'."

@@ -7,8 +7,7 @@ use crate::error::Error;
 use crate::http::Method;
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
-    let id =
-        plan.mandatory("id")?.as_str().ok_or_else(|| Error::parameter("parameter 'id' must be a string"))?;
+    let id = plan.mandatory_text("id")?;
     let body = plan.mandatory("body")?;
     let mut builder = plan.request_with_body(Method::Put, &format!("/_ingest/pipeline/{id}"), Some(body))?;
     for (param, name) in [("master-timeout", "master_timeout"), ("timeout", "timeout")] {

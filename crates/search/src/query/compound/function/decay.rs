@@ -20,14 +20,14 @@ use crate::query::bind::Binder;
 use crate::score::{Explanation, MaxScores, Span};
 use crate::script::{NumberSource, RuntimeField};
 use crate::values::json;
-use crate::values::mode::Mode;
+use crate::values::mode::MultiValueMode;
 
 #[derive(Debug, Clone)]
 struct Decay {
     shape: Shape,
     field: String,
     parameters: Map<String, Value>,
-    mode: Mode,
+    mode: MultiValueMode,
 }
 
 pub(super) fn parse(
@@ -40,13 +40,13 @@ pub(super) fn parse(
         "exp" => Shape::Exp,
         _ => Shape::Linear,
     };
-    let (mut field, mut mode) = (None, Mode::Min);
+    let (mut field, mut mode) = (None, MultiValueMode::Min);
     for (key, value) in members {
         match value {
             Value::Object(parameters) => field = Some((key.clone(), parameters.clone())),
             value if key == "multi_value_mode" => {
                 let text = json::scalar_text(value).unwrap_or_default();
-                mode = Mode::parse(&text)
+                mode = MultiValueMode::parse(&text)
                     .ok_or_else(|| RequestError::illegal_argument(format!("Illegal sort mode: {text}")))?;
             }
             _ => return Err(malformed()),
@@ -188,7 +188,7 @@ struct BoundDecay {
     field: Arc<Field>,
     runtime: Option<Arc<RuntimeField>>,
     falloff: Falloff,
-    mode: Mode,
+    mode: MultiValueMode,
 }
 
 impl BoundDecay {
