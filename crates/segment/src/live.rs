@@ -115,7 +115,7 @@ impl LiveDocs {
         doc_count: u32,
     ) -> Result<LiveDocs> {
         let name = LiveDocs::file_name(segment, generation);
-        let bytes = directory.open(&name)?;
+        let bytes = directory.read_whole(&name)?;
         // Checked before the rest, because every later version keeps magic and version at these offsets.
         if let Some((head, _)) = bytes.split_first_chunk::<12>()
             && head[..8] == MAGIC

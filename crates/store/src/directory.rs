@@ -114,6 +114,12 @@ pub trait Directory: Send + Sync {
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>>;
     /// Fills `into` from `offset`.
     fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()>;
+    /// Reads the whole file into newly allocated memory (not a map), so that bytes that the disk cannot read
+    /// are an error; for small files.
+    fn read_whole(&self, name: &str) -> Result<Vec<u8>> {
+        let len = self.len(name)?;
+        self.read(name, 0, len as usize)
+    }
     /// Returns the length of the file in bytes. [`Error::is_not_found`] when it is absent.
     fn len(&self, name: &str) -> Result<u64>;
     /// Whether the file exists. `Err` means that this is unknown, which must never be taken for "no".

@@ -1,8 +1,11 @@
 //! The data folder as a tree of flat folders, and its free space.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::{Directory, Error, FsDirectory, Result};
 
@@ -52,6 +55,8 @@ pub trait Disk: Send + Sync {
 /// The real disk. Holds an exclusive lock on the data folder while it lives.
 pub struct FsDisk {
     root: PathBuf,
+    /// Folders that were created and whose names are not durable yet, because an fsync failed.
+    unsynced: Mutex<BTreeSet<PathBuf>>,
     _lock: Option<File>,
 }
 
@@ -71,7 +76,7 @@ impl FsDisk {
             .open(&path)
             .map_err(|e| Error::io("open lock", &path, e))?;
         match lock.try_lock() {
-            Ok(()) => Ok(FsDisk { root, _lock: Some(lock) }),
+            Ok(()) => Ok(FsDisk { root, unsynced: Mutex::default(), _lock: Some(lock) }),
             Err(TryLockError::WouldBlock) => Err(Error::Locked { path: root }),
             Err(TryLockError::Error(e)) => Err(Error::io("lock", &path, e)),
         }
@@ -80,16 +85,18 @@ impl FsDisk {
     /// Opens a folder for reading only, without the lock (for an offline check of a copy, or of a folder
     /// that no node uses).
     pub fn open_unlocked(root: impl Into<PathBuf>) -> FsDisk {
-        FsDisk { root: root.into(), _lock: None }
+        FsDisk { root: root.into(), unsynced: Mutex::default(), _lock: None }
     }
 }
 
 impl Disk for FsDisk {
     fn folder(&self, path: &str) -> Result<Arc<dyn Directory>> {
         let full = self.root.join(path);
-        let is_new = !full.is_dir();
+        if !full.is_dir() {
+            self.unsynced.lock().insert(full.clone());
+        }
         let directory = FsDirectory::open(&full)?;
-        if is_new {
+        if self.unsynced.lock().contains(&full) {
             // The names of parent folders must survive a crash together with what is written inside.
             let mut parent = full.parent();
             while let Some(folder) = parent {
@@ -99,6 +106,7 @@ impl Disk for FsDisk {
                 }
                 parent = folder.parent();
             }
+            self.unsynced.lock().remove(&full);
         }
         Ok(Arc::new(directory))
     }

@@ -69,6 +69,11 @@ impl Error {
         Error::Io { action, path: path.into(), source }
     }
 
+    /// Creates the error for a mapped file of which the disk cannot read a part.
+    pub fn unreadable(path: impl Into<PathBuf>) -> Self {
+        Error::io("read", path, io::Error::from_raw_os_error(libc::EIO))
+    }
+
     /// Whether the system reports that the file does not exist. After any other error the file may or may
     /// not exist.
     pub fn is_not_found(&self) -> bool {

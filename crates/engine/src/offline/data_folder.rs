@@ -81,7 +81,9 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
 fn read_state(disk: &dyn Disk) -> Result<Option<(NodeState, Origin)>> {
     let directory = disk.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
     match directory.exists(STATE_NAME).map_err(|e| store_error(&e))? {
-        true => NodeState::from_bytes(&directory.open(STATE_NAME).map_err(|e| store_error(&e))?).map(Some),
+        true => {
+            NodeState::from_bytes(&directory.read_whole(STATE_NAME).map_err(|e| store_error(&e))?).map(Some)
+        }
         false => Ok(None),
     }
 }

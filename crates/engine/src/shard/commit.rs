@@ -47,14 +47,32 @@ impl Commit {
 
     /// Reads the commit. [`Error::Corrupt`] names what is wrong and where.
     pub(crate) fn read(directory: &dyn Directory) -> Result<Commit> {
-        let bytes = directory.open(COMMIT_NAME)?;
+        let bytes = directory.read_whole(COMMIT_NAME)?;
         let body = FORMAT.decode(&bytes).map_err(|error| error.in_file(COMMIT_NAME))?;
-        serde_json::from_slice(body).map_err(|error| Error::Corrupt {
+        let wrong = |found: String| Error::Corrupt {
             file: COMMIT_NAME.to_owned(),
             offset: (bytes.len() - body.len()) as u64,
             expected: "a commit".to_owned(),
-            found: error.to_string(),
-        })
+            found,
+        };
+        let commit: Commit = serde_json::from_slice(body).map_err(|error| wrong(error.to_string()))?;
+        commit.check_numbers().map_err(wrong)?;
+        Ok(commit)
+    }
+
+    /// Checks that the next numbers can be counted. A commit from a repository may contain any.
+    fn check_numbers(&self) -> std::result::Result<(), String> {
+        let numbers = [
+            self.generation,
+            self.translog_generation,
+            self.max_seq_no.unwrap_or(0),
+            self.primary_term,
+            self.next_segment,
+        ];
+        match numbers.into_iter().find(|number| *number >= i64::MAX as u64) {
+            None => Ok(()),
+            Some(number) => Err(format!("the number {number}")),
+        }
     }
 
     pub(crate) fn history_bytes(&self) -> [u8; 16] {

@@ -44,6 +44,8 @@ pub(crate) struct IndexCore {
     pub search_settings: ArcSwap<ShardSettings>,
     /// The mapping for users who may not see all fields.
     pub seen: SeenMappings,
+    /// Whether the shards were closed, which is for good.
+    pub is_closed: AtomicBool,
 }
 
 /// The services of the node that a shard calls.
@@ -103,8 +105,8 @@ pub(crate) struct Shard {
     pub(super) known_damage: KnownDamage,
     /// Replaced when the shard recovers from a failure; `Err` if it could not be opened.
     core: ArcSwap<CoreState>,
-    /// Held while the core is replaced or closed.
-    pub(super) replacing: Mutex<()>,
+    /// Whether the shard was closed, which is for good. Held while the core is replaced or closed.
+    pub(super) is_closed: Mutex<bool>,
     /// Files that a running snapshot reads.
     pub(super) pins: Arc<Pins>,
 }
@@ -235,7 +237,7 @@ impl Shard {
             counters: Counters::default(),
             known_damage: KnownDamage::default(),
             core: ArcSwap::from_pointee(Err(closed)),
-            replacing: Mutex::new(()),
+            is_closed: Mutex::new(false),
             pins: Arc::default(),
         }
     }
@@ -266,15 +268,34 @@ impl Shard {
         }
     }
 
-    /// Closes the shard, because its folder is removed or its index is closed. Nothing is written afterwards.
+    /// Closes the shard for good, because its folder is removed or its index is closed; another one may be
+    /// opened in the folder. Nothing is written afterwards.
     pub(crate) fn close(&self) {
-        let _replacing = self.replacing.lock();
+        let mut is_closed = self.is_closed.lock();
+        *is_closed = true;
         if let Ok(core) = self.core() {
-            core.fail(RequestError::unavailable("already_closed_exception", "this shard is closed"));
-            core.translog.close();
+            self.end_core(
+                &core,
+                RequestError::unavailable("already_closed_exception", "this shard is closed"),
+            );
         }
         let closed = RequestError::unavailable("index_closed_exception", "closed");
         self.replace_core(Err(closed));
+    }
+
+    /// Whether the shard was closed. Waits for an opening that is under way.
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.is_closed.lock()
+    }
+
+    /// Ends what a core does to the folder: nothing is written any more when this returns.
+    pub(super) fn end_core(&self, core: &Core, why: RequestError) {
+        core.fail(why);
+        core.translog.close();
+        // A refresh, an installation of a merge or a commit that has already begun must be finished before
+        // anybody else uses the folder.
+        drop(core.refreshing.lock());
+        drop(core.committed.lock());
     }
 
     /// Returns the wall clock in milliseconds since 1970, for what is shown, stored or parsed, but never for

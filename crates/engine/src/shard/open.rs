@@ -51,18 +51,27 @@ impl From<StoreError> for OpenError {
 }
 
 impl Shard {
-    /// Opens the shard from disk, or opens it again after a failure. After an error the shard stays
-    /// unavailable and reports the reason.
+    /// Opens the shard from disk, or opens it again after a failure. Does nothing if it is started. After an
+    /// error the shard stays unavailable and reports the reason.
+    ///
+    /// # Errors
+    /// Those of the disk, damage, and `index_closed_exception` once the shard was closed.
     pub(crate) fn open(&self) -> Result<()> {
-        let _replacing = self.replacing.lock();
+        // A closed shard must never open: its index may have been opened again, as another shard in the same
+        // folder.
+        let is_closed = self.is_closed.lock();
+        if *is_closed {
+            return Err(RequestError::unavailable("index_closed_exception", "closed"));
+        }
         let mut first_segment = 0;
         if let Ok(core) = self.core() {
-            core.fail(RequestError::unavailable("already_closed_exception", "the shard is being reopened"));
-            core.translog.close();
-            // A refresh, an installation of a merge or a commit of the old core must be finished before the
-            // folder is read.
-            drop(core.refreshing.lock());
-            drop(core.committed.lock());
+            if !core.is_failed() {
+                return Ok(());
+            }
+            self.end_core(
+                &core,
+                RequestError::unavailable("already_closed_exception", "the shard is being reopened"),
+            );
             first_segment = core.next_segment.load(Ordering::Acquire);
         }
         match self.open_core(first_segment) {

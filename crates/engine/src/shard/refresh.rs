@@ -240,10 +240,10 @@ impl Shard {
         }
         core.segments.store(Arc::new(segments));
         let gc_deletes_ms = match self.core() {
-            Ok(_) => self.index.settings.load().gc_deletes_ms,
-            // During recovery the translog may contain operations in any order, so no deletes may be
-            // forgotten.
-            Err(_) => u64::MAX,
+            Ok(open) if std::ptr::eq(&*open, core) => self.index.settings.load().gc_deletes_ms,
+            // This core still replays the translog, which may contain operations in any order, so no deletes
+            // may be forgotten.
+            _ => u64::MAX,
         };
         core.versions.end_refresh(self.interval_millis(), gc_deletes_ms);
         core.publish_snapshot();

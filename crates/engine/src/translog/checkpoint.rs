@@ -182,16 +182,21 @@ impl CheckpointFile {
     /// Makes the last write durable, if there was any since the last sync.
     pub(super) fn sync(&self) -> Result<()> {
         match self.is_dirty.swap(false, Ordering::AcqRel) {
-            true => self.file.sync(),
+            true => self.file.sync().inspect_err(|_| self.is_dirty.store(true, Ordering::Release)),
             false => Ok(()),
         }
     }
 }
 
 /// Returns the newest generations that fit into a slot. Older ones are protected only by the marks in their
-/// files.
+/// files. Those without operations go first: each failed attempt to open a shard leaves one.
 fn newest(mut generations: Vec<DurableGeneration>) -> Vec<DurableGeneration> {
-    let superfluous = generations.len().saturating_sub(GENERATIONS_MAX);
+    let mut superfluous = generations.len().saturating_sub(GENERATIONS_MAX);
+    generations.retain(|generation| {
+        let goes = superfluous > 0 && generation.operations == 0;
+        superfluous -= usize::from(goes);
+        !goes
+    });
     generations.drain(..superfluous);
     generations
 }

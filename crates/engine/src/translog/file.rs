@@ -517,6 +517,32 @@ mod tests {
         assert_eq!(log.pending_bytes(), 0, "a commit has what was never written");
     }
 
+    /// Truncating a mapped file has the effect of pages that the disk cannot read.
+    #[test]
+    fn a_part_that_cannot_be_read_is_neither_a_torn_tail_nor_damage() {
+        for is_synced in [true, false] {
+            let (guard, directory) = folder();
+            let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
+                .expect("creates");
+            for seq_no in 0..3 {
+                let appended = log.append(RecordBatch::from_records([record(seq_no)])).expect("appends");
+                if is_synced || seq_no == 0 {
+                    log.sync(appended.end).expect("syncs");
+                }
+            }
+            log.close();
+            let path = guard.path().join(format::file_name(1));
+            let file = std::fs::OpenOptions::new().write(true).open(path).expect("opens");
+            let outcome = recover(&directory, 1, &HISTORY, |record| {
+                if record.identity.seq_no == 0 {
+                    file.set_len(2 * BLOCK_BYTES).expect("truncates");
+                }
+                Ok::<(), Error>(())
+            });
+            assert!(matches!(outcome, Err(Error::Io { .. })), "{is_synced}: {outcome:?}");
+        }
+    }
+
     /// Makes three synced appends of one record each, and checks every damaged byte and every prefix of the
     /// file.
     #[test]

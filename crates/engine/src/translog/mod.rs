@@ -17,5 +17,5 @@ pub use contract::{Translog, TranslogStats};
 pub use file::FileTranslog;
 pub use format::{Header, Operation, OperationType, Record, RecordBatch};
 pub use position::{Appended, Location, LogId, LogPosition};
-pub use recover::{Recovered, recover};
+pub use recover::{Recovered, recover, recover_or};
 pub use salvage::{Cut, Described, describe, is_file_of_log};

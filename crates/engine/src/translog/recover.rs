@@ -43,11 +43,24 @@ impl Recovered {
 /// translog.
 ///
 /// `history` is that of the shard; a generation with another history is refused. Errors: [`Error::Corrupt`]
-/// with file and offset, and the errors of `replay`.
+/// with file and offset, [`Error::Io`] if the disk cannot read a part, and the errors of `replay`.
 pub fn recover<E: From<Error>>(
     directory: &Arc<dyn Directory>,
     first_generation: u64,
     history: &[u8; 16],
+    replay: impl FnMut(&Record<'_>) -> std::result::Result<(), E>,
+) -> std::result::Result<Recovered, E> {
+    let refused = |name: &str, _: usize| Error::unreadable(directory.path().join(name));
+    recover_or(directory, first_generation, history, refused, replay)
+}
+
+/// Works like [`recover`]. `refused(file, offset)` makes the error for a file of which the disk cannot read a
+/// part; everything before `offset` is intact.
+pub fn recover_or<E: From<Error>>(
+    directory: &Arc<dyn Directory>,
+    first_generation: u64,
+    history: &[u8; 16],
+    refused: impl Fn(&str, usize) -> Error,
     mut replay: impl FnMut(&Record<'_>) -> std::result::Result<(), E>,
 ) -> std::result::Result<Recovered, E> {
     let mut numbers: Vec<u64> =
@@ -67,19 +80,42 @@ pub fn recover<E: From<Error>>(
     for number in numbers {
         let name = format::file_name(number);
         let bytes = directory.open(&name)?;
-        if let Some(found) = format::version_of(&bytes).filter(|found| *found > format::VERSION) {
+        let mut intact = 0;
+        let outcome = recovered.add_file(number, number == last, &bytes, history, &mut intact, &mut replay);
+        // Parts that the disk cannot read look like zeros, and so like the end of the log.
+        if bytes.damage().is_some() {
+            return Err(refused(&name, intact).into());
+        }
+        outcome?;
+    }
+    Ok(recovered)
+}
+
+impl Recovered {
+    /// Replays the operations of one file. `intact` becomes the end of its intact part.
+    fn add_file<E: From<Error>>(
+        &mut self,
+        number: u64,
+        is_last: bool,
+        bytes: &[u8],
+        history: &[u8; 16],
+        intact: &mut usize,
+        replay: &mut impl FnMut(&Record<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let name = format::file_name(number);
+        if let Some(found) = format::version_of(bytes).filter(|found| *found > format::VERSION) {
             let (found, supported) = (u64::from(found), u64::from(format::VERSION));
             return Err(Error::Newer { file: name, found, supported }.into());
         }
-        let promised = promised(recovered.checkpoint.as_ref(), number);
-        let header = match Header::parse(&bytes) {
+        let promised = promised(self.checkpoint.as_ref(), number);
+        let header = match Header::parse(bytes) {
             Ok(header) => header,
             // Version 1 created the newest file before it wrote to it.
-            Err(_) if number == last && promised == 0 && is_unwritten(&bytes) => {
-                recovered.torn_bytes += bytes.len() as u64;
+            Err(_) if is_last && promised == 0 && is_unwritten(bytes) => {
+                self.torn_bytes += bytes.len() as u64;
                 // The next generation will replace it.
-                recovered.max_generation = number - 1;
-                continue;
+                self.max_generation = number - 1;
+                return Ok(());
             }
             Err(wrong) => {
                 return Err(corrupt(&name, wrong.offset as u64, wrong.expected, "other bytes").into());
@@ -88,23 +124,25 @@ pub fn recover<E: From<Error>>(
         if header.generation != number || header.history != *history {
             return Err(corrupt(&name, 0, "a translog of this shard", "another's").into());
         }
-        if header.version >= VERSION_PADDED && recovered.checkpoint.is_none() {
+        if header.version >= VERSION_PADDED && self.checkpoint.is_none() {
             return Err(corrupt(checkpoint::NAME, 0, "the file", "nothing").into());
         }
-        recovered.max_primary_term = recovered.max_primary_term.max(header.primary_term);
-        let mut scan = Scan::new(&name, &bytes, header.version, promised);
-        while let Some(record) = scan.next_record()? {
-            recovered.max_primary_term = recovered.max_primary_term.max(record.identity.primary_term);
+        self.max_primary_term = self.max_primary_term.max(header.primary_term);
+        let mut scan = Scan::new(&name, bytes, header.version, promised);
+        loop {
+            *intact = scan.offset;
+            let Some(record) = scan.next_record()? else { break };
+            self.max_primary_term = self.max_primary_term.max(record.identity.primary_term);
             replay(&record)?;
         }
-        scan.check_count(recovered.checkpoint.as_ref(), number)?;
-        recovered.operations += scan.operations;
-        recovered.bytes += scan.record_bytes;
-        recovered.torn_bytes += scan.torn_bytes;
+        scan.check_count(self.checkpoint.as_ref(), number)?;
+        self.operations += scan.operations;
+        self.bytes += scan.record_bytes;
+        self.torn_bytes += scan.torn_bytes;
         let operations = scan.promised_operations;
-        recovered.generations.push(DurableGeneration { number, durable_len: promised, operations });
+        self.generations.push(DurableGeneration { number, durable_len: promised, operations });
+        Ok(())
     }
-    Ok(recovered)
 }
 
 /// Checks that generations are consecutive, and that all those exist of which a part was durable.

@@ -96,7 +96,7 @@ fn read<T: DeserializeOwned>(directory: &dyn Directory, name: &str, format: &For
     if !directory.exists(name)? {
         return Ok(None);
     }
-    let bytes = directory.open(name)?;
+    let bytes = directory.read_whole(name)?;
     let file = directory.path().join(name).display().to_string();
     let body = format.decode(&bytes).map_err(|error| error.in_file(&file))?;
     let value = serde_json::from_slice(body).map_err(|error| Error::Corrupt {

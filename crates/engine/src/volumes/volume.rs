@@ -100,8 +100,10 @@ impl Volume {
                 return Err(Refusal::Unusable(self.unusable(found)));
             }
             if known.volumes.get(&identity.id) != Some(&path) {
-                known.volumes.insert(identity.id.clone(), path);
-                known.write(main).map_err(|error| Refusal::Absent(error.to_string()))?;
+                let mut next = known.clone();
+                next.volumes.insert(identity.id.clone(), path);
+                next.write(main).map_err(|error| Refusal::Absent(error.to_string()))?;
+                *known = next;
             }
             return Ok((identity.id, disk));
         }
@@ -115,11 +117,13 @@ impl Volume {
             )));
         }
         let id = new_id();
-        known.volumes.retain(|_, other| *other != path);
-        known.volumes.insert(id.clone(), path);
+        let mut next = known.clone();
+        next.volumes.retain(|_, other| *other != path);
+        next.volumes.insert(id.clone(), path);
         let identity = Identity { id: id.clone(), main: known.main.clone() };
-        let written = known.write(main).and_then(|()| identity.write(&*disk));
+        let written = next.write(main).and_then(|()| identity.write(&*disk));
         written.map_err(|error| Refusal::Absent(error.to_string()))?;
+        *known = next;
         Ok((id, disk))
     }
 

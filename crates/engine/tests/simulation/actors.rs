@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::archive::archive;
 use crate::changes::{flush, jump, map, roll, rounds, swap};
 use crate::copies::{SOURCE, copy};
+use crate::latch::{self, LATCH};
 use crate::model::{Key, State, Written, objection};
 use crate::registry::administer;
 use crate::world::World;
@@ -54,14 +55,15 @@ type Role = (&'static str, fn(&World, &mut SplitMix64));
 /// Starts the threads of one life of the node.
 pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     let mut random = SplitMix64::new(seed);
-    let writers: [Role; 5] = [
+    let writers: [Role; 6] = [
         ("writer-1", |world, random| write(world, random, "w1")),
         ("writer-2", |world, random| write(world, random, "w2")),
         ("unsure", write_async),
         ("churn", churn),
         ("appender", append),
+        ("latch-writer", latch::write),
     ];
-    let others: [Role; 12] = [
+    let others: [Role; 14] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
         ("upkeep", |world, random| {
@@ -88,6 +90,8 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("archivist", archive),
         ("copier", copy),
         ("administrator", administer),
+        ("closer", latch::close_and_open),
+        ("retrier", latch::retry),
     ];
     world.writers.store(writers.len(), Ordering::SeqCst);
     for (name, act) in writers {
@@ -125,7 +129,7 @@ fn written(outcome: &WriteOutcome) -> Written {
 }
 
 /// A write with a known id.
-struct Planned {
+pub struct Planned {
     key: Key,
     kind: OperationKind,
     source: Option<Value>,
@@ -134,10 +138,10 @@ struct Planned {
 }
 
 impl Planned {
-    fn draw(world: &World, random: &mut SplitMix64, index: &str, id: String) -> Planned {
+    pub fn draw(world: &World, random: &mut SplitMix64, index: &str, id: String) -> Planned {
         let number = world.model.next_number();
         let mut source = json!({"n": number});
-        if random.one_in(8) && index == MANY {
+        if (index == MANY && random.one_in(8)) || (index == LATCH && random.one_in(2)) {
             source[format!("f{}", random.below(30))] = json!(number);
         }
         let key = (index.to_owned(), id);
@@ -167,7 +171,7 @@ impl Planned {
 }
 
 /// Sends a bulk and records what was acknowledged. Returns whether all of it was.
-fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
+pub fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
     for one in planned {
         world.model.begin(&one.key, one.source.clone());
     }
@@ -195,8 +199,10 @@ fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
             }
             Err(error) => {
                 all = false;
-                // A conflict or a refused document is a valid response. Any other error needs a fault.
-                world.check(error.class.is_refusal() || world.may_fail(), || {
+                // A conflict or a refused document is a valid response. Any other error needs a fault, or an
+                // index that is being closed.
+                let may_fail = world.may_fail() || one.key.0 == LATCH;
+                world.check(error.class.is_refusal() || may_fail, || {
                     format!("{:?} failed without a fault: {error}", one.key)
                 });
                 world.check(

@@ -11,6 +11,7 @@ mod changes;
 mod common;
 mod copies;
 mod coverage;
+mod latch;
 mod model;
 mod points;
 mod registry;

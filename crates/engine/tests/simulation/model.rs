@@ -68,6 +68,8 @@ pub struct Known {
     pub copies_done: u64,
     /// Users, pipelines and scripts: the numbers that each may have; `None` where it may be missing.
     pub registry: BTreeMap<registry::Entry, Vec<Option<u64>>>,
+    /// Fields that were mapped in the index that is closed and opened again.
+    pub latch_fields: BTreeSet<String>,
     last_number: u64,
 }
 

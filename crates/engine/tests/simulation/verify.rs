@@ -7,6 +7,7 @@ use limber_engine::*;
 use crate::actors::{self, ALIAS, ASYNC, CHURN, MANY, ONE, ROLLED, STREAM};
 use crate::archive::{RESTORED, verify_archive};
 use crate::copies::{SOURCE, TARGET, verify_copies};
+use crate::latch::verify_latch;
 use crate::model::State;
 use crate::registry::verify_registry;
 use crate::world::World;
@@ -15,6 +16,7 @@ use crate::world::World;
 /// every shard is open.
 pub fn verify(world: &World) {
     verify_indices(world);
+    verify_latch(world);
     verify_documents(world);
     verify_aliases(world);
     verify_archive(world);

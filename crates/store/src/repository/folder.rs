@@ -179,7 +179,8 @@ impl Blobs for FolderBlobs {
         // If this fails, the file is garbage that a cleanup will find.
         let _ = fs::remove_file(&pending);
         if linked? {
-            sync_folder(&folder)?;
+            // A name that may vanish with the power must not be found afterwards, as if it had been written.
+            sync_folder(&folder).inspect_err(|_| drop(fs::remove_file(&path)))?;
             return Ok(true);
         }
         Ok(false)

@@ -109,6 +109,7 @@ impl Node {
             }
             check_write_indices(&next)?;
             self.check_shard_limit(&catalog, &metadata.typed)?;
+            self.kept.keep_index(&metadata)?;
             self.change_state(|state| {
                 state.indices.insert(uuid.clone(), Listed::of(&metadata));
                 state.set_aside.remove(&uuid);

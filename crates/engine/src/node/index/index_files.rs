@@ -260,7 +260,7 @@ pub(crate) fn read_index_file(directory: &dyn Directory, uuid: &str) -> Result<O
     if !directory.exists(METADATA_NAME).map_err(failed)? {
         return Ok(None);
     }
-    let metadata = IndexMetadata::from_bytes(&directory.open(METADATA_NAME).map_err(failed)?, &file)?;
+    let metadata = IndexMetadata::from_bytes(&directory.read_whole(METADATA_NAME).map_err(failed)?, &file)?;
     if *metadata.uuid != *uuid {
         let what = format!("it is of the index [{}/{}]", metadata.name, metadata.uuid);
         return Err(crate::checked_file::damaged(&file, &what));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use limber_access::Limits;
 use limber_mapping::{ErrorClass, Mapping, RequestError, shown_mapping};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::index_files::check_is_readable;
 use crate::api::*;
+use crate::catalog::names::index_closed;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
 use crate::node::kept_state::security::check_is_on_indices;
@@ -266,6 +268,11 @@ impl Host for Node {
             &index.name,
             &index.uuid,
             |metadata| {
+                // While this write waited, the index may have been closed and its mapping changed, which this
+                // mapping does not know.
+                if !metadata.open || index.is_closed.load(Ordering::Acquire) {
+                    return Err(index_closed(&index.name, &index.uuid));
+                }
                 let present = index.mapping.load_full();
                 let merged = match Arc::ptr_eq(&present, &growth.base) {
                     true => growth.merged.clone(),

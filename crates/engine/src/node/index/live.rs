@@ -1,6 +1,7 @@
 //! Open indices: their metadata together with their shards.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
 use limber_mapping::{Mapping, RequestError};
@@ -59,6 +60,7 @@ impl LiveIndex {
             settings: ArcSwap::new(metadata.typed.clone()),
             search_settings: ArcSwap::from_pointee(search_settings(&metadata.typed)),
             seen: SeenMappings::default(),
+            is_closed: AtomicBool::new(false),
         });
         let mut shards = Vec::with_capacity(metadata.typed.number_of_shards as usize);
         for number in 0..metadata.typed.number_of_shards {
@@ -85,6 +87,7 @@ impl LiveIndex {
     }
 
     pub(in crate::node) fn close(&self) {
+        self.core.is_closed.store(true, Ordering::Release);
         self.shards.iter().for_each(|shard| shard.close());
     }
 }

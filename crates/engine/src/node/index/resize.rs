@@ -173,7 +173,9 @@ impl Node {
     /// Turns the target of a resize into an ordinary index.
     fn finish_copy(&self, target: &str) -> Result<()> {
         self.change_catalog(|catalog| {
-            let metadata = catalog.indices.get(target).ok_or_else(|| index_not_found(target))?;
+            // A user may have deleted the target, and a write may have created another index of its name.
+            let unfinished = catalog.indices.get(target).filter(|index| index.is_unfinished);
+            let metadata = unfinished.ok_or_else(|| index_not_found(target))?;
             let finished = IndexMetadata { is_unfinished: false, ..(**metadata).clone() };
             Ok((catalog.with_index(Arc::new(finished)), ()))
         })
@@ -182,15 +184,16 @@ impl Node {
     /// Deletes targets of resizes that ended early, for example because the process ended. Failed deletions
     /// are repeated later.
     pub(in crate::node) fn remove_unfinished_copies(&self) {
-        let names: Vec<Arc<str>> = {
+        let copies: Vec<Arc<IndexMetadata>> = {
             let (catalog, copying) = (self.catalog.load(), self.copying.lock());
             let unfinished = catalog.indices.values().filter(|index| index.is_unfinished);
-            unfinished.map(|index| index.name.clone()).filter(|name| !copying.contains(name)).collect()
+            unfinished.filter(|index| !copying.contains(&index.name)).cloned().collect()
         };
-        for name in names {
+        for IndexMetadata { name, uuid, .. } in copies.iter().map(|copy| &**copy) {
             let removed = self.change_catalog(|catalog| {
-                let is_there = catalog.indices.get(&name).is_some_and(|index| index.is_unfinished);
-                Ok((if is_there { catalog.without_index(&name) } else { catalog.clone() }, ()))
+                let copy = catalog.indices.get(name).filter(|index| index.uuid == *uuid);
+                let is_there = copy.is_some_and(|index| index.is_unfinished);
+                Ok((if is_there { catalog.without_index(name) } else { catalog.clone() }, ()))
             });
             match removed {
                 Ok(()) => tracing::info!(index = %name, "a copy that was not finished is deleted"),

@@ -111,7 +111,7 @@ impl SecurityFiles {
     fn read(&self, directory: &dyn Directory, id: &FileId, store: &mut Store) -> Result<u64> {
         let name = id.file_name();
         let file = format!("{}/{name}", security_folder(&self.cluster_uuid));
-        let bytes = directory.open(&name).map_err(|error| unreadable(&file, &error))?;
+        let bytes = directory.read_whole(&name).map_err(|error| unreadable(&file, &error))?;
         apply(&bytes, id, &self.cluster_uuid, &file, store)?;
         Ok(bytes.len() as u64)
     }

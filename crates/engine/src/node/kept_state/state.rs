@@ -183,7 +183,7 @@ impl NodeState {
     pub(in crate::node) fn load(environment: &Environment) -> Result<(NodeState, Origin)> {
         let directory = environment.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
         if directory.exists(STATE_NAME).map_err(|e| unreadable(&e))? {
-            let bytes = directory.open(STATE_NAME).map_err(|e| unreadable(&e))?;
+            let bytes = directory.read_whole(STATE_NAME).map_err(|e| unreadable(&e))?;
             return NodeState::from_bytes(&bytes);
         }
         let folders = environment.disk.folders("indices").map_err(|e| store_error(&e))?;

@@ -204,7 +204,12 @@ impl Node {
             }
         }
         let _changing = self.changing.lock();
-        let mut next = (*self.state.load_full()).clone();
+        let state = self.state.load_full();
+        // A copy of the whole state every second would cost an idle node more than anything else.
+        if state.pending.is_empty() && state.tombstones.is_empty() && self.buried.lock().is_empty() {
+            return;
+        }
+        let mut next = (*state).clone();
         if self.forget_what_is_done(&mut next)
             && let Err(error) = self.write_state(next, AtStake::default())
         {

@@ -90,6 +90,8 @@ impl Node {
                 self.recoveries.attempts.lock().remove(&key);
                 tracing::info!(index = %shard.index.name, shard = shard.number, "shard recovered from disk");
             }
+            // Its index was closed meanwhile, and may have been opened again with another shard.
+            Err(_) if shard.is_closed() => {}
             Err(error) => {
                 let pause_ms = last.map_or(PAUSE_MIN_MS, |last| (2 * last.pause_ms).min(PAUSE_MAX_MS));
                 let next_ms = self.environment.clock.monotonic_millis() + pause_ms;

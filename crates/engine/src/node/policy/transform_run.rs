@@ -19,6 +19,7 @@ use crate::api::*;
 use crate::node::index::indices::limits_of;
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, Node, Slices};
+use crate::tasks::caught::caught;
 use crate::transform::{Page, TransformConfig, deduced};
 
 const ACTION: &str = "data_frame/transforms";
@@ -163,7 +164,10 @@ impl Node {
         let cancelled = self.transforms.change(id, |live| live.cancelled.clone()).unwrap_or_default();
         let (name, of_task) = (id.to_owned(), cancelled.clone());
         let work = move || {
-            let outcome = node.on_behalf_of(&author, READ, || node.run_transform(&name, &config, &cancelled));
+            // The end is recorded after a panic too; otherwise the transform would never run again.
+            let outcome = caught(|| {
+                node.on_behalf_of(&author, READ, || node.run_transform(&name, &config, &cancelled))
+            });
             node.end_of_run(&name, Some(&config), outcome);
             Ok(json!({}))
         };
@@ -228,12 +232,13 @@ impl Node {
 
     /// Runs a transform. Returns whether there was anything to do.
     fn run_transform(&self, id: &str, config: &TransformConfig, cancelled: &Arc<AtomicBool>) -> Result<bool> {
-        let now_ms = self.now_millis();
+        // The wall clock may jump, so only the query depends on it.
+        let (now_ms, begun_ms) = (self.now_millis(), self.environment.clock.monotonic_millis());
         let mut query = config.query.clone();
         if let Some(sync) = &config.sync {
             let (state, until_ms) = (self.source_state(config)?, now_ms.saturating_sub(sync.delay_ms));
             let is_done = self.transforms.change(id, |live| {
-                let seen = live.source.filter(|(before, _)| *before == state).unwrap_or((state, now_ms));
+                let seen = live.source.filter(|(before, _)| *before == state).unwrap_or((state, begun_ms));
                 live.source = Some(seen);
                 live.done_until_ms > seen.1
             });
@@ -275,7 +280,7 @@ impl Node {
         access::aside(|| self.refresh(&config.dest_index, IndicesOptions::BROADCAST))?;
         self.retire(id, config, cancelled)?;
         if let Some(sync) = &config.sync {
-            self.transforms.change(id, |live| live.done_until_ms = now_ms.saturating_sub(sync.delay_ms));
+            self.transforms.change(id, |live| live.done_until_ms = begun_ms.saturating_sub(sync.delay_ms));
         }
         Ok(true)
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::api::Result;
 use crate::lifecycle::Policy;
 use crate::node::Node;
+use crate::node::life::segment_memory::check_budget;
 use crate::search_pipeline::SearchPipeline;
 use crate::settings::ClusterSettings;
 
@@ -68,6 +69,8 @@ impl Node {
         let _changing = self.changing.lock();
         self.check_global_state(saved)?;
         let (settings, policies) = (self.with_saved_settings(saved)?, self.with_saved_policies(saved)?);
+        check_budget(&settings, self.ledger.limit_bytes)?;
+        let script_limits = settings.script_limits()?;
         let mut templates = self.catalog.load().templates.clone();
         put_bodies(&mut templates.legacy, &saved["templates"]);
         put_bodies(&mut templates.composable, &saved["index_templates"]);
@@ -84,6 +87,7 @@ impl Node {
         })?;
         crate::node::life::open::apply_limits(&self.ledger, &settings);
         self.apply_segment_memory(&settings);
+        self.scripts.set_limits(script_limits);
         self.settings.store(Arc::new(settings));
         self.pipelines.restore(&saved["pipelines"])?;
         self.scripts.set_stored(crate::node::kept_state::scripts::restored(&scripts));

@@ -16,6 +16,7 @@ use crate::lifecycle::{RUNNING, STOPPING};
 use crate::node::Node;
 use crate::notation::cron::Schedule;
 use crate::snapshot::policy::{Retention, Run, SnapshotPolicy};
+use crate::tasks::caught::caught;
 
 impl Node {
     /// Does what is due now. Called repeatedly by the background thread, or by a test.
@@ -71,7 +72,8 @@ impl Node {
         self.snapshots.policies_running.lock().insert(id.clone(), running);
         let (answer, listed) = (name.clone(), id.clone());
         let work = move || {
-            let outcome = node.take_policy_snapshot(&id, &policy, &name);
+            // The run ends after a panic too; otherwise the policy would never run again.
+            let outcome = caught(|| node.take_policy_snapshot(&id, &policy, &name));
             node.note_run(&id, &name, start_ms, outcome.as_ref().err());
             node.forget_policy_run(&id, &name);
             outcome

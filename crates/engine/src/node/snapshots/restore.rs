@@ -372,7 +372,13 @@ fn choose(
     for name in chosen {
         match body.data_streams.get(&name).filter(|_| !entry.indices.contains_key(&name)) {
             Some(saved) => {
-                let stream = DataStream::from_json(&name, saved)?;
+                let mut stream = DataStream::from_json(&name, saved)?;
+                // The snapshot may lack indices of the stream, and a repository may say anything.
+                stream.indices.retain(|index| entry.indices.contains_key(&**index));
+                if stream.indices.is_empty() {
+                    let why = format!("the snapshot has no index of the data stream [{name}]");
+                    return Err(RequestError::illegal_argument(why));
+                }
                 indices.extend(stream.indices.iter().map(|index| index.to_string()));
                 streams.push(stream);
             }

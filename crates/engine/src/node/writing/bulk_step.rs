@@ -241,9 +241,15 @@ pub(in crate::node) fn check_reach(step: &Step<'_>, reach: &Reach) -> Result<()>
 /// Returns the version that a pipeline has set, and how it is compared; `None` means any version.
 ///
 /// # Errors
-/// Fails for an unknown type, and for a version with the internal type, which no request can have.
+/// Fails for an unknown type, a negative version, and for a version with the internal type, which no request
+/// can have.
 pub(in crate::node) fn version_of(changed: &ChangedMetadata) -> Result<(VersionType, Option<u64>)> {
-    let version = changed.version.and_then(|version| u64::try_from(version).ok());
+    let unsigned = |version: i64| {
+        u64::try_from(version).map_err(|_| {
+            RequestError::illegal_argument(format!("illegal version value [{version}] from a pipeline"))
+        })
+    };
+    let version = changed.version.map(unsigned).transpose()?;
     let version_type =
         changed.version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
     if version_type == VersionType::Internal && version.is_some() {

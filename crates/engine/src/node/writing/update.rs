@@ -177,6 +177,7 @@ impl Node {
         body.check_condition(operation)?;
         let mut retries_left = operation.retry_on_conflict;
         loop {
+            let applied = shard.applied()?;
             let found = shard.get(id, Reading::ForWrite)?;
             let stored = found.as_ref().map_or(&[][..], |found| &found.source);
             // The new document is seldom longer than both together. If it is, the rest is charged once its
@@ -190,7 +191,9 @@ impl Node {
                 Plan::Noop => {
                     use std::sync::atomic::Ordering;
                     shard.counters.noop_updates.fetch_add(1, Ordering::Relaxed);
-                    return Ok((noop(found, body.wants_source || operation.wants_source), None));
+                    // The answer relies on what was found, which may not be durable yet.
+                    let relies_on = found.is_some().then(|| applied.until_now());
+                    return Ok((noop(found, body.wants_source || operation.wants_source), relies_on));
                 }
                 Plan::Index { source, condition } => (OperationType::Index, source, condition, false),
                 Plan::Create { source } => (OperationType::Index, source, Condition::None, true),

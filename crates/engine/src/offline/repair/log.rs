@@ -23,7 +23,13 @@ pub(super) fn find_damage(
     history: &[u8; 16],
 ) -> limber_store::Result<Option<DamagedLog>> {
     let mut operations_before = 0;
-    let recovered = translog::recover(directory, first_generation, history, |_| {
+    let refused = |name: &str, offset: usize| StoreError::Corrupt {
+        file: name.to_owned(),
+        offset: offset as u64,
+        expected: "readable bytes".to_owned(),
+        found: "a part that the disk cannot read".to_owned(),
+    };
+    let recovered = translog::recover_or(directory, first_generation, history, refused, |_| {
         operations_before += 1;
         Ok::<(), StoreError>(())
     });

@@ -248,7 +248,15 @@ impl Shard {
             }
             Ok(())
         };
-        let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
+        let id = {
+            // A core that opens the folder again after a failure begins with numbers above those that were
+            // taken until then.
+            let _refreshing = core.refreshing.lock();
+            if core.is_failed() {
+                return Err(limber_segment::Error::Cancelled);
+            }
+            SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed))
+        };
         let codec = (self.codec(), dictionary);
         let (meta, map) =
             merge_sorted(views, &*self.directory, id, codec, &self.sort(), Some(Box::new(progress)))?;

@@ -71,6 +71,12 @@ pub(crate) struct Unsynced {
 }
 
 impl Unsynced {
+    /// Extends this to everything that the same core has applied until now.
+    pub(crate) fn until_now(self) -> Unsynced {
+        let position = self.core.translog.end();
+        Unsynced { position, ..self }
+    }
+
     /// Adds a later write to the same shard.
     pub(crate) fn add(list: &mut Vec<Unsynced>, later: Option<Unsynced>) {
         let Some(later) = later else { return };
@@ -192,6 +198,16 @@ impl Shard {
         let core = self.core()?;
         let position = self.write_to(&core, writes, results)?;
         Ok(position.map(|position| Unsynced { core, position }))
+    }
+
+    /// Returns everything that was applied so far.
+    ///
+    /// # Errors
+    /// The shard is not open.
+    pub(crate) fn applied(&self) -> Result<Unsynced> {
+        let core = self.core()?;
+        let position = core.translog.end();
+        Ok(Unsynced { core, position })
     }
 
     /// Makes the writes durable if the index's durability requires that.

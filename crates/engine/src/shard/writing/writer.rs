@@ -18,6 +18,9 @@ use crate::shard::ids::versions::{BatchPlace, BufferPlace, RecordPlace, VersionE
 use crate::shard::segments::{SegmentEntry, SegmentList, locate, number_of};
 use crate::translog::{Operation, OperationType, Record, RecordBatch};
 
+/// Largest version, Java's `Long.MAX_VALUE`.
+const VERSION_MAX: u64 = i64::MAX as u64;
+
 /// The existing document with an id.
 struct Existing {
     identity: WriteIdentity,
@@ -177,7 +180,7 @@ impl Writer<'_> {
         let conflict = |why: String| Err(self.shard.conflict(write.operation.id, why));
         // A tombstone's version counts too, so that a document that was deleted and is written again does not
         // start at 1.
-        let next = existing.map_or(1, |existing| existing.version + 1);
+        let next = existing.map_or(1, |existing| existing.version.saturating_add(1).min(VERSION_MAX));
         match write.condition {
             Condition::Replay(identity) => {
                 return Ok(match existing {

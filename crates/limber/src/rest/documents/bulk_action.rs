@@ -280,8 +280,9 @@ fn text<'de, M: MapAccess<'de>>(
     }
 }
 
-/// Reads an integer, which may also be written as a string.
+/// Reads a `long` that is not negative; it may also be written as a string.
 fn number<'de, M: MapAccess<'de>>(map: &mut M, name: &str) -> std::result::Result<u64, M::Error> {
     let text = text(map, name)?.unwrap_or_default();
-    text.parse().map_err(|_| serde::de::Error::custom(format!("{MARK}For input string: \"{text}\"")))
+    let number = text.parse::<i64>().ok().and_then(|number| u64::try_from(number).ok());
+    number.ok_or_else(|| serde::de::Error::custom(format!("{MARK}For input string: \"{text}\"")))
 }
