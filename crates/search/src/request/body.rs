@@ -322,7 +322,9 @@ impl SearchRequest {
         }
         super::url::apply(&mut request, url)?;
         request.validate()?;
-        let may_be_kept = request.request_cache.unwrap_or(request.size() == 0);
+        // Only whole requests are kept. A part, such as inner hits, gets its query from elsewhere.
+        let is_whole = read_aggregations.is_some();
+        let may_be_kept = is_whole && request.request_cache.unwrap_or(request.size() == 0);
         if may_be_kept && super::determinism::is_deterministic(body) {
             request.cache_key = url.cache_key(body);
             request.named_documents = super::determinism::named_documents(body);

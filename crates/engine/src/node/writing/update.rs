@@ -96,12 +96,18 @@ impl UpdateBody {
 
     /// Checks that an update of a document in a certain state does not create it.
     fn check_condition(&self, operation: &BulkOperation<'_>) -> Result<()> {
-        match operation.if_seq_no.is_some() && (self.upsert.is_some() || self.doc_as_upsert) {
-            true => {
-                Err(RequestError::validation(["compare and write operations can not be used with upsert"]))
-            }
-            false => Ok(()),
+        let (if_seq_no, if_primary_term) = self.condition(operation);
+        let mut faults = BulkOperation { if_seq_no, if_primary_term, ..operation.clone() }.faults();
+        if if_seq_no.is_some() && (self.upsert.is_some() || self.doc_as_upsert) {
+            faults.push("compare and write operations can not be used with upsert".to_owned());
         }
+        if faults.is_empty() { Ok(()) } else { Err(RequestError::validation(faults)) }
+    }
+
+    /// Returns the sequence number and the primary term that the document must have, from the request or the
+    /// body.
+    fn condition(&self, operation: &BulkOperation<'_>) -> (Option<u64>, Option<u64>) {
+        (operation.if_seq_no.or(self.if_seq_no), operation.if_primary_term.or(self.if_primary_term))
     }
 }
 
@@ -244,11 +250,8 @@ fn plan(
     body: &UpdateBody,
     found: Option<&FoundDocument>,
 ) -> Result<Plan> {
-    let expected =
-        match (operation.if_seq_no.or(body.if_seq_no), operation.if_primary_term.or(body.if_primary_term)) {
-            (Some(seq_no), Some(primary_term)) => Some((seq_no, primary_term)),
-            _ => None,
-        };
+    let (seq_no, primary_term) = body.condition(operation);
+    let expected = seq_no.zip(primary_term);
     match found {
         None => plan_of_missing(scripts, shard, id, body, expected),
         Some(found) => {
