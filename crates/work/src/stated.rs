@@ -129,6 +129,22 @@ pub fn begin_patterns() {
     with_current(|current| current.pattern_time = Some(Duration::ZERO));
 }
 
+/// Limits the time that patterns may take until the returned value is dropped; it starts at zero.
+pub fn limit_patterns() -> PatternLimit {
+    PatternLimit(with_current(|current| current.pattern_time.replace(Duration::ZERO)).flatten())
+}
+
+/// A limit of the time for patterns. Has the time that was spent before, which counts again afterwards.
+#[derive(Debug)]
+#[must_use]
+pub struct PatternLimit(Option<Duration>);
+
+impl Drop for PatternLimit {
+    fn drop(&mut self) {
+        with_current(|current| current.pattern_time = self.0);
+    }
+}
+
 /// Adds to the time that patterns took for the current document.
 pub fn spend_on_patterns(time: Duration) {
     with_current(|current| {

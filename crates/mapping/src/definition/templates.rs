@@ -34,7 +34,7 @@ pub(crate) struct Template {
 
 /// Compiled expressions that are kept for the next field name, and the size in bytes up to which one is kept.
 /// When there are more, all are dropped.
-const KEPT_MAX: usize = 64;
+const KEPT_MAX: usize = 128;
 const KEPT_BYTES_MAX: usize = 64 << 10;
 static KEPT: LazyLock<Mutex<HashMap<String, Arc<Regex>>>> = LazyLock::new(Mutex::default);
 

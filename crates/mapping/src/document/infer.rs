@@ -40,6 +40,8 @@ pub fn infer_by(
     source: &[u8],
     templates: &HashMap<String, String>,
 ) -> Result<Value, RequestError> {
+    // Expressions of dynamic templates that are not kept are compiled for each field.
+    let _limited = limber_work::limit_patterns();
     let text = match std::str::from_utf8(source) {
         Ok(text) => text,
         Err(invalid) => {
