@@ -238,7 +238,7 @@ fn a_read_that_fails_deletes_nothing() {
     for turn in 0..40 {
         let count = AtomicUsize::new(0);
         let hook: Hook = Arc::new(move |call, path| {
-            let reads = matches!(call, "stat" | "open" | "list") && !path.ends_with(".log");
+            let reads = matches!(call, "stat" | "open" | "read" | "list") && !path.ends_with(".log");
             match reads && count.fetch_add(1, Ordering::SeqCst) == turn {
                 true => Err(io::Error::other("no answer from the disk")),
                 false => Ok(()),
@@ -325,7 +325,7 @@ fn shards_are_opened_again_when_there_is_a_reason() {
     let make_hook = || -> Hook {
         let (opens, fails, commit) = (opens.clone(), fails.clone(), format!("indices/{uuid}/0/commit"));
         Arc::new(move |call, path| {
-            if call == "open" && *path == *commit {
+            if call == "read" && *path == *commit {
                 opens.fetch_add(1, Ordering::SeqCst);
                 if fails.load(Ordering::SeqCst) {
                     return Err(io::Error::other("no answer from the disk"));
