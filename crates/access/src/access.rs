@@ -123,6 +123,17 @@ impl Access {
         }
     }
 
+    /// Refuses an action on the cluster, as a second action of the same request.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn check_cluster_action(&self, action: &'static str) -> Result<()> {
+        match self.rights.cluster(action) {
+            ClusterVerdict::Allowed => Ok(()),
+            _ => Err(denial::denied(&self.identity, &self.rights.role_names(), action, &[])),
+        }
+    }
+
     /// Records that `index` was reached through an alias or data stream (`by`) that the request may use.
     pub fn note_reached(&self, index: &str, by: &str) {
         if is_cluster_action(self.action) {

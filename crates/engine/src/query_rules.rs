@@ -4,6 +4,7 @@
 //! Source: Elasticsearch's documentation of `_query_rules` and of the `rule` query.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use limber_mapping::{ObjectParser, RequestError};
 use limber_search::RuledDocuments;
@@ -277,16 +278,25 @@ pub(crate) fn matching<'r>(rules: &'r [Value], said: &Map<String, Value>) -> Res
     Ok(found)
 }
 
-/// Adds the documents that a rule pins or excludes.
-pub(crate) fn apply(rule: &Value, out: &mut RuledDocuments) {
+/// The documents that rules have named so far: whether each is excluded, and its JSON.
+pub(crate) type Named = HashSet<(bool, String)>;
+
+/// Adds the documents that a rule pins or excludes, and that are not in `named` yet.
+///
+/// # Errors
+/// The request must end.
+pub(crate) fn apply(rule: &Value, named: &mut Named, out: &mut RuledDocuments) -> Result<()> {
     let ids = rule["actions"]["ids"].as_array().into_iter().flatten().map(|id| json!({"_id": id}));
     let docs = rule["actions"]["docs"].as_array().into_iter().flatten().cloned();
-    let documents = if rule["type"] == "exclude" { &mut out.excluded } else { &mut out.pinned };
+    let excludes = rule["type"] == "exclude";
+    let documents = if excludes { &mut out.excluded } else { &mut out.pinned };
     for document in ids.chain(docs) {
-        if !documents.contains(&document) {
+        work::check()?;
+        if named.insert((excludes, document.to_string())) {
             documents.push(document);
         }
     }
+    Ok(())
 }
 
 /// Describes a ruleset in a list: how many rules it has, by kind.

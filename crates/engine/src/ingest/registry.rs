@@ -74,16 +74,22 @@ impl Pipelines {
         json!({ "total": self.total.to_json(), "pipelines": pipelines })
     }
 
-    /// Returns a snapshot that also has `pipeline`; used by simulations.
+    /// Returns a snapshot that also has `pipeline`.
     pub fn with(&self, pipeline: Pipeline) -> Pipelines {
+        let (by_id, total) = (self.by_id.clone(), self.total.clone());
+        let mut next = Pipelines { by_id, total, resources: self.resources.clone() };
+        next.add(pipeline);
+        next
+    }
+
+    /// Adds a pipeline to this snapshot; used by simulations.
+    pub fn add(&mut self, pipeline: Pipeline) {
         let names = pipeline.steps.iter().map(|step| (step.statistics_name(), step.kind));
         let metrics = PipelineMetrics::new(names);
         if let Some(old) = self.by_id.get(&pipeline.id) {
             metrics.inherit(&old.metrics);
         }
-        let mut by_id = self.by_id.clone();
-        by_id.insert(pipeline.id.clone(), Arc::new(Entry { pipeline, metrics }));
-        Pipelines { by_id, total: self.total.clone(), resources: self.resources.clone() }
+        self.by_id.insert(pipeline.id.clone(), Arc::new(Entry { pipeline, metrics }));
     }
 }
 

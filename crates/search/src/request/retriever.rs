@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{ObjectParser, RequestError};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::SearchRequest;
@@ -252,6 +253,8 @@ impl SearchRequest {
         }
         let (mut rankings, mut queries) = (Vec::new(), Vec::new());
         for entry in std::mem::take(&mut given.retrievers) {
+            // Each ranking has a copy of the filter.
+            work::check_beyond_deadline()?;
             let weight = match entry.get("weight") {
                 None => 1.0,
                 Some(weight) => json::float(weight)?,

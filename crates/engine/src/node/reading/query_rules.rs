@@ -128,11 +128,11 @@ impl Node {
         match_criteria: &Map<String, Value>,
     ) -> Result<RuledDocuments> {
         query_rules::check_compared(match_criteria)?;
-        let mut out = RuledDocuments::default();
+        let (mut out, mut named) = (RuledDocuments::default(), query_rules::Named::default());
         for name in sets {
             let rules = self.query_rules_of(name)?;
             for rule in query_rules::matching(&rules, match_criteria)? {
-                query_rules::apply(rule, &mut out);
+                query_rules::apply(rule, &mut named, &mut out)?;
             }
         }
         Ok(out)

@@ -176,6 +176,7 @@ impl Node {
         let now = self.now_millis() as i64;
         let mut described: Vec<DescribedQuery> = Vec::new();
         for snapshot in &pinned.snapshots {
+            limber_work::check_beyond_deadline()?;
             if all_shards || !described.iter().any(|seen| seen.index == snapshot.index.name) {
                 let outcome = match limber_search::describe(query, snapshot, now) {
                     // This error comes from the request and not from the index.

@@ -155,12 +155,21 @@ fn text(key: &str, value: &Value) -> Result<String> {
     value.as_str().map(str::to_owned).ok_or_else(malformed)
 }
 
+/// Longest replacement in the name of an index or alias, in bytes.
+const REPLACEMENT_BYTES_MAX: usize = 255;
+
 fn renaming(
     what: &str,
     pattern: Option<String>,
     replacement: Option<String>,
 ) -> Result<Option<(Regex, String)>> {
     let (Some(pattern), Some(replacement)) = (pattern, replacement) else { return Ok(None) };
+    // No name is longer than that.
+    if replacement.len() > REPLACEMENT_BYTES_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "[{what}_replacement] may have at most [{REPLACEMENT_BYTES_MAX}] bytes"
+        )));
+    }
     let compiled =
         regex::RegexBuilder::new(&pattern).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
             RequestError::illegal_argument(format!("[{what}_pattern] [{pattern}] cannot be used: {error}"))

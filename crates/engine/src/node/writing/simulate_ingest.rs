@@ -51,6 +51,27 @@ struct Ingested {
     executed: Vec<String>,
 }
 
+/// Checks that the caller may run a pipeline of his own. What `enrich` looks up is not limited to his rights,
+/// so it takes the right to simulate pipelines; whoever may only write uses pipelines that others made.
+///
+/// # Errors
+/// `Forbidden`.
+fn check_may_enrich(pipeline: &Value) -> Result<()> {
+    fn names_enrich(value: &Value) -> bool {
+        match value {
+            Value::Object(members) => {
+                members.iter().any(|(key, value)| key == "enrich" || names_enrich(value))
+            }
+            Value::Array(items) => items.iter().any(names_enrich),
+            _ => false,
+        }
+    }
+    match limber_access::current().filter(|_| names_enrich(pipeline)) {
+        Some(access) => access.check_cluster_action("cluster:admin/ingest/pipeline/simulate"),
+        None => Ok(()),
+    }
+}
+
 impl Node {
     /// Returns the response. `index` and `pipeline` apply to documents that name none. With
     /// `merges_as_template`, a field of `mapping_addition` may have another type than in the index.
@@ -100,16 +121,21 @@ impl Node {
         let mut pipelines = (*self.pipelines.snapshot()).clone();
         // A pipeline may call one that comes later in the body, as names are resolved only when it runs.
         for (id, body) in substitutes("pipeline_substitutions")? {
-            pipelines = pipelines.with(pipelines.compile(&id, &body)?);
+            work::check()?;
+            check_may_enrich(&body)?;
+            let pipeline = pipelines.compile(&id, &body)?;
+            pipelines.add(pipeline);
         }
         let mut catalog = (*self.catalog.load_full()).clone();
         let components = substitutes("component_template_substitutions")?;
         let composable = substitutes("index_template_substitutions")?;
         let ignores_indices = !components.is_empty() || !composable.is_empty();
         for (name, body) in components {
+            work::check()?;
             catalog.templates.put_component(&name, &body, false)?;
         }
         for (name, body) in composable {
+            work::check()?;
             catalog.templates.put_composable(&name, &body, false)?;
         }
         let mapping_addition = substitutes("mapping_addition")?;

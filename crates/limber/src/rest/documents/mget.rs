@@ -119,11 +119,14 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
         match (name.as_str(), value) {
             ("docs", Value::Array(docs)) => {
                 for doc in docs {
+                    // Each document has a copy of what the URL says.
+                    limber_work::check()?;
                     items.push(parse_doc(request, doc, &default_filter)?);
                 }
             }
             ("ids", Value::Array(ids)) => {
                 for id in ids {
+                    limber_work::check()?;
                     let id = scalar_text(id).ok_or_else(|| {
                         RequestError::illegal_argument("ids array element should only contain ids")
                     })?;

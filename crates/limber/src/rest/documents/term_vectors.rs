@@ -158,6 +158,8 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
             }
             ("docs", Some(list)) => {
                 for document in list {
+                    // Each document has a copy of the common parameters.
+                    limber_work::check()?;
                     let Value::Object(members) = document else {
                         return Err(RequestError::illegal_argument(
                             "docs array element should include an object",
@@ -174,7 +176,10 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
                     Value::Number(number) => Some(number.to_string()),
                     _ => None,
                 });
-                wanted.extend(ids.map(of_id));
+                for id in ids {
+                    limber_work::check()?;
+                    wanted.push(of_id(id));
+                }
             }
             _ => {
                 return Err(RequestError::bad_request(

@@ -32,6 +32,8 @@ pub const ROUTES: &[Route] = &[
 
 /// Default of `index.analyze.max_token_count`.
 const TOKENS_MAX: usize = 10_000;
+/// What an explained token may have besides its text, offsets, type and position.
+const ATTRIBUTES: [&str; 5] = ["bytes", "positionLength", "termFrequency", "keyword", "payload"];
 
 /// The body of a request.
 #[derive(Default)]
@@ -67,6 +69,12 @@ impl Asked {
                 "normalizer" => asked.normalizer = Some(string(name, value)?),
                 "attributes" => {
                     asked.attributes = Some(strings_of(name, value)?).filter(|names| !names.is_empty());
+                    // What tokens do not have need not be compared for each of them.
+                    if let Some(names) = &mut asked.attributes {
+                        names.retain(|name| ATTRIBUTES.iter().any(|known| known.eq_ignore_ascii_case(name)));
+                        names.sort_unstable();
+                        names.dedup();
+                    }
                 }
                 other => return Err(PARSER.unknown(other)),
             }

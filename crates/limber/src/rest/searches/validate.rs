@@ -79,21 +79,23 @@ fn validate(app: &App, request: &Request) -> Result<Response> {
     answer.insert("_shards".into(), json!({"total": count, "successful": count, "failed": 0}));
     answer.insert("valid".into(), is_valid.into());
     if explain {
-        let explanations = described.iter().map(|one| {
+        let mut explanations = Vec::with_capacity(count);
+        for one in described {
+            limber_work::check_beyond_deadline()?;
             let mut shown = json!({"index": one.index});
             if all_shards {
                 shown["shard"] = one.shard.into();
             }
             shown["valid"] = one.outcome.is_ok().into();
-            match &one.outcome {
-                Ok(text) => shown["explanation"] = text.as_str().into(),
+            match one.outcome {
+                Ok(text) => shown["explanation"] = text.into(),
                 Err(error) => {
-                    shown["error"] = format!("[{}/{}] {}", one.index, one.uuid, java_chain(error)).into();
+                    shown["error"] = format!("[{}/{}] {}", one.index, one.uuid, java_chain(&error)).into();
                 }
             }
-            shown
-        });
-        answer.insert("explanations".into(), explanations.collect());
+            explanations.push(shown);
+        }
+        answer.insert("explanations".into(), explanations.into());
     }
     Ok(Response::ok(Value::Object(answer)))
 }

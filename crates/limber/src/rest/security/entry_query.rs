@@ -69,6 +69,9 @@ enum Clause {
     Bool { must: Vec<Clause>, should: Vec<Clause>, must_not: Vec<Clause>, least: usize },
 }
 
+/// Largest number of fields that entries are sorted by.
+const SORT_FIELDS_MAX: usize = 100;
+
 impl Query {
     pub(super) fn parse(body: &Value, subject: &'static Subject) -> Result<Query> {
         let mut query = Query { clause: Clause::All, from: 0, size: 10, sort: Vec::new() };
@@ -101,28 +104,41 @@ impl Query {
             }
         }
         let total = found.len();
-        self.sort(&mut found);
-        let page: Vec<Value> = found.into_iter().skip(self.from).take(self.size).collect();
+        let page: Vec<Value> = self.sorted(found)?.into_iter().skip(self.from).take(self.size).collect();
         let mut answer = json!({"total": total, "count": page.len()});
         answer[list] = Value::Array(page);
         Ok(answer)
     }
 
-    fn sort(&self, keys: &mut [Value]) {
-        keys.sort_by(|left, right| {
-            for (field, descending) in &self.sort {
-                let order = compare(member(left, field), member(right, field));
-                if order != Ordering::Equal {
-                    return if *descending { order.reverse() } else { order };
-                }
+    fn sorted(&self, found: Vec<Value>) -> Result<Vec<Value>> {
+        if self.sort.is_empty() {
+            return Ok(found);
+        }
+        let mut keyed = Vec::with_capacity(found.len());
+        for entry in found {
+            let mut keys = Vec::with_capacity(self.sort.len());
+            for (field, _) in &self.sort {
+                limber_work::check()?;
+                keys.push(member(&entry, field).map(SortKey::of));
             }
-            Ordering::Equal
+            keyed.push((keys, entry));
+        }
+        keyed.sort_by(|(left, _), (right, _)| {
+            let pairs = left.iter().zip(right).zip(&self.sort);
+            let orders = pairs.map(|((left, right), (_, descending))| match compare(left, right) {
+                order if *descending => order.reverse(),
+                order => order,
+            });
+            orders.fold(Ordering::Equal, Ordering::then)
         });
+        Ok(keyed.into_iter().map(|(_, entry)| entry).collect())
     }
 }
 
 impl Subject {
     fn clause(&self, value: &Value, depth: usize) -> Result<Clause> {
+        // A regular expression takes up to 320 KB.
+        limber_work::check()?;
         let one = |value: &Value| -> Result<(String, Value)> {
             let object = value.as_object().filter(|object| object.len() == 1);
             let found = object.and_then(|object| object.iter().next());
@@ -211,6 +227,9 @@ impl Subject {
             Value::Array(items) => items.clone(),
             one => vec![one.clone()],
         };
+        if items.len() > SORT_FIELDS_MAX {
+            return Err(self.refused(format_args!("[sort] with more than [{SORT_FIELDS_MAX}] fields")));
+        }
         items
             .iter()
             .map(|item| match item {
@@ -255,11 +274,23 @@ fn member<'v>(key: &'v Value, field: &str) -> Option<&'v Value> {
     }
 }
 
-fn compare(left: Option<&Value>, right: Option<&Value>) -> Ordering {
+/// A value as it is sorted by.
+struct SortKey {
+    number: Option<f64>,
+    text: String,
+}
+
+impl SortKey {
+    fn of(value: &Value) -> SortKey {
+        SortKey { number: value.as_f64(), text: value.to_string() }
+    }
+}
+
+fn compare(left: &Option<SortKey>, right: &Option<SortKey>) -> Ordering {
     match (left, right) {
-        (Some(left), Some(right)) => match (left.as_f64(), right.as_f64()) {
+        (Some(left), Some(right)) => match (left.number, right.number) {
             (Some(left), Some(right)) => left.total_cmp(&right),
-            _ => left.to_string().cmp(&right.to_string()),
+            _ => left.text.cmp(&right.text),
         },
         // Missing values come last.
         (left, right) => right.is_some().cmp(&left.is_some()),

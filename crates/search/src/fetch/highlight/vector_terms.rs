@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use limber_work as work;
+
 use super::parts::{Part, WeightedPart};
 use super::tokens::Tokens;
 use crate::matcher::selects_constant;
@@ -81,9 +83,16 @@ fn ways(phrase: &PhraseNode) -> Vec<Vec<Box<[u8]>>> {
     ways
 }
 
+/// Largest number of phrases that overlapping ones form. They are only marked, so a few too few do no harm.
+const OVERLAPS_MAX: usize = 1_000;
+
+/// The phrases that were formed: path, words and slop.
+type Seen = HashSet<(Option<String>, Vec<Box<[u8]>>, u32)>;
+
 /// Adds the phrases that two overlapping ones form, so that both are marked where they follow one another.
 pub(super) fn expanded(flat: Vec<Wanted>) -> Vec<Wanted> {
     let mut all: Vec<Wanted> = Vec::with_capacity(flat.len());
+    let mut seen = Seen::new();
     for (at, one) in flat.iter().enumerate() {
         all.push(one.clone());
         if one.terms.len() < 2 {
@@ -91,8 +100,11 @@ pub(super) fn expanded(flat: Vec<Wanted>) -> Vec<Wanted> {
         }
         for other in flat[at + 1..].iter().filter(|other| other.terms.len() > 1) {
             if one.slop == other.slop && one.path == other.path {
-                add_overlaps(one, other, &mut all);
-                add_overlaps(other, one, &mut all);
+                if seen.len() >= OVERLAPS_MAX || work::is_over() {
+                    continue;
+                }
+                add_overlaps(one, other, &mut seen, &mut all);
+                add_overlaps(other, one, &mut seen, &mut all);
             }
         }
     }
@@ -101,14 +113,13 @@ pub(super) fn expanded(flat: Vec<Wanted>) -> Vec<Wanted> {
 
 /// Adds the phrases that begin as `first` and continue as `second`, where the end of one is the beginning
 /// of the other.
-fn add_overlaps(first: &Wanted, second: &Wanted, all: &mut Vec<Wanted>) {
+fn add_overlaps(first: &Wanted, second: &Wanted, seen: &mut Seen, all: &mut Vec<Wanted>) {
     for from in 1..first.terms.len() {
         let shared = first.terms.len() - from;
         if shared < second.terms.len() && first.terms[from..] == second.terms[..shared] {
-            let terms = first.terms.iter().chain(&second.terms[shared..]).cloned().collect();
-            let one = Wanted { path: first.path.clone(), terms, slop: first.slop, boost: 1.0 };
-            if !all.contains(&one) {
-                all.push(one);
+            let terms: Vec<_> = first.terms.iter().chain(&second.terms[shared..]).cloned().collect();
+            if seen.insert((first.path.clone(), terms.clone(), first.slop)) {
+                all.push(Wanted { path: first.path.clone(), terms, slop: first.slop, boost: 1.0 });
             }
         }
     }

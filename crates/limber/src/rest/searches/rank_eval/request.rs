@@ -133,6 +133,8 @@ impl Templates {
 
 impl RatedRequest {
     fn parse(value: Value, k: u32, templates: &Templates) -> Result<RatedRequest> {
+        // A template may make a large search of few parameters.
+        limber_work::check_beyond_deadline()?;
         let Value::Object(mut members) = value else {
             return Err(REQUEST.refused("Expected START_OBJECT"));
         };
