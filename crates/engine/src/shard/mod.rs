@@ -6,6 +6,7 @@
 //! segments while writers continue with new ones, and publishes them.
 
 mod accounting;
+mod close;
 mod commit;
 mod core;
 mod damage;
