@@ -1,6 +1,6 @@
 //! What goes wrong with a script, and where: Elasticsearch's `script_exception`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Value, json};
 
 /// A failure at a position of the source.
@@ -65,6 +65,14 @@ pub(crate) type Outcome<T> = Result<T, ScriptError>;
 
 /// Why an operation fails, without its position: Elasticsearch's name of the exception, and its reason.
 pub(crate) type Failure = (&'static str, String);
+
+/// Makes the error of a request from a failure after the script's end: a value that has no JSON form, or too
+/// little memory for it.
+pub fn refused((kind, reason): Failure) -> RequestError {
+    let is_memory = kind == "circuit_breaking_exception";
+    let class = if is_memory { ErrorClass::TooManyRequests } else { ErrorClass::BadRequest };
+    RequestError::new(class, kind, reason)
+}
 
 /// Adds the position in the source to a failure.
 pub(crate) fn failed((kind, reason): Failure, at: u32) -> ScriptError {

@@ -37,6 +37,7 @@ pub use contexts::{
     View, run_on_context,
 };
 pub use documents::{BoundField, DocId, Documents, FieldValues, number};
+pub use error::refused;
 pub use language::{Compiled, Emits, ScriptContext};
 pub use library::moving_functions;
 pub use run::{

@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use limber_mapping::RequestError;
 use limber_mapping::analysis::{SeenToken, TokenPredicate};
 use limber_mapping::number::{java_double, java_float};
-use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value as Json};
 
 use crate::compile::{Script, Scripts};
-use crate::error::ScriptError;
+use crate::error::{ScriptError, refused};
 use crate::language::{Compiled, ScriptContext};
 use crate::library::{Machine, TOKEN_MEMBERS};
 use crate::run::{Frozen, Run};
@@ -65,11 +65,7 @@ impl ContextScript {
             value => value,
         };
         Settled::of(&value, Origin::Reduce)?;
-        value.to_json(JSON_DEPTH_MAX).map_err(|(kind, reason)| {
-            let is_memory = kind == "circuit_breaking_exception";
-            let class = if is_memory { ErrorClass::TooManyRequests } else { ErrorClass::BadRequest };
-            RequestError::new(class, kind, reason)
-        })
+        value.to_json(JSON_DEPTH_MAX).map_err(refused)
     }
 
     /// Starts a run with the script's parameters and no `ctx` yet.

@@ -1,7 +1,6 @@
 //! Values of script fields: the scripts of a request, bound to one shard.
 
-use limber_mapping::RequestError;
-use limber_script::ScriptContext;
+use limber_script::{ScriptContext, refused};
 use limber_segment::{DocId, Segment};
 use limber_work as work;
 use serde_json::{Map, Value as Json};
@@ -37,9 +36,7 @@ impl<'r> ScriptFields<'r> {
             let mut shown = Json::Null;
             let outcome = script.open(segment).and_then(|mut script| {
                 script.values(&[doc], &[], |value| {
-                    shown = value
-                        .to_json(DEPTH_MAX)
-                        .map_err(|(kind, reason)| Error::Request(RequestError::bad_request(kind, reason)))?;
+                    shown = value.to_json(DEPTH_MAX).map_err(|failure| Error::Request(refused(failure)))?;
                     Ok(())
                 })
             });

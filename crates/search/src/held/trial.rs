@@ -1,8 +1,7 @@
 //! Puts the document of a request into a shard of its own: "what would this script return for this document?"
 //! (`_scripts/painless/_execute`)
 
-use limber_mapping::RequestError;
-use limber_script::{Emits, Script, ScriptContext};
+use limber_script::{Emits, Script, ScriptContext, refused};
 use serde_json::{Map, Value, json};
 
 use super::hold::hold;
@@ -41,10 +40,7 @@ pub fn emitted_by_name(script: &Script, held: &ShardSnapshot) -> Result<Value> {
     for view in &held.segments {
         bound.open(&view.segment)?.emitted(&[0], false, |_, emitted| {
             for one in emitted {
-                let value = one
-                    .value
-                    .to_json(VALUE_DEPTH_MAX)
-                    .map_err(|(kind, reason)| RequestError::bad_request(kind, reason))?;
+                let value = one.value.to_json(VALUE_DEPTH_MAX).map_err(refused)?;
                 let values =
                     by_name.entry(one.part.as_deref().unwrap_or_default()).or_insert_with(|| json!([]));
                 values.as_array_mut().into_iter().for_each(|values| values.push(value.clone()));
