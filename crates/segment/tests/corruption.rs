@@ -214,7 +214,7 @@ fn bytes_of_an_empty_segment() {
     assert_eq!(meta.files[0].name, "_10.seg");
     let bytes = directory.open("_10.seg").expect("opens").to_vec();
     let crc = |bytes: &[u8]| limber_codec::checksum::crc32(bytes).to_le_bytes();
-    let mut expected = b"LIMBRSEG\x04\0\0\0\0\0\0\0\x24\0\0\0\0\0\0\0".to_vec();
+    let mut expected = b"LIMBRSEG\x05\0\0\0\0\0\0\0\x24\0\0\0\0\0\0\0".to_vec();
     let header = expected.clone();
     expected.push(0); // the section of fields, which lists none
     let mut table = b"\0\x01\0\x19\x01\0\0\0\0\0\0\x01".to_vec();

@@ -58,14 +58,15 @@ impl TermScorer<'_> {
 
 impl Scorer for TermScorer<'_> {
     fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
-        match self.norms {
-            None => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |_| 1),
-            Some(norms) => match norms.as_slice() {
-                Some(dense) => {
-                    TermScorer::add(&mut self.postings, self.bm25, docs, sums, |doc| dense[doc as usize])
-                }
-                None => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |doc| norms.get(doc)),
-            },
+        let (postings, bm25) = (&mut self.postings, self.bm25);
+        let Some(norms) = self.norms else {
+            TermScorer::add(postings, bm25, docs, sums, |_| 1);
+            return Ok(postings.status()?);
+        };
+        match (norms.as_slice(), norms.packed()) {
+            (Some(dense), _) => TermScorer::add(postings, bm25, docs, sums, |doc| dense[doc as usize]),
+            (_, Some(packed)) => TermScorer::add(postings, bm25, docs, sums, |doc| packed.get(doc)),
+            _ => TermScorer::add(postings, bm25, docs, sums, |doc| norms.get(doc)),
         }
         Ok(self.postings.status()?)
     }

@@ -37,7 +37,8 @@
 //! without a new number, so builds before those changes read such segments wrongly; their folders are not
 //! supported. Version 2 adds checksums of stored blocks; version 3 adds stored blocks with a dictionary;
 //! version 4 adds terms, ids of blocks and columns as distances from lines, positions above a base, and runs
-//! of ids.
+//! of ids; version 5 adds stored blocks without lengths, rows of skip data in narrower numbers, and packed
+//! norms.
 //!
 //! A torn write leaves a file whose length or footer does not fit; [`super::SegmentFile::open`] refuses it.
 //! Opening reads headers, footers and the table; `verify.rs` describes when sections are verified.
@@ -53,7 +54,7 @@ pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
 /// Last bytes of every file of a segment.
 pub const MAGIC_END: [u8; 8] = *b"GESRBMIL";
 /// Raised with every change of any section's layout; see **Versions** above.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Bytes before the first section of a file.
 pub const HEADER_BYTES: usize = 24;
 /// Bytes at the end of a file.
@@ -129,7 +130,7 @@ pub enum SectionKind {
     Postings = 4,
     /// Positions of terms in text fields.
     Positions = 5,
-    /// Norms, one byte per document.
+    /// Norms, one byte per document or half of one.
     Norms = 6,
     /// Filter over `_id`.
     IdFilter = 7,

@@ -2,7 +2,7 @@
 
 use crate::file::{NO_FIELD, SectionKind};
 use crate::stored::format::{
-    DICTIONARY_BYTES_MAX, DICTIONARY_STORED_BYTES_MIN, STORED_BYTES_PER_DICTIONARY_BYTE,
+    DICTIONARY_BYTES_MAX, DICTIONARY_STORED_BYTES_MIN, STORED_BYTES_PER_DICTIONARY_BYTE, TERMINATOR,
 };
 use crate::stored::{DictionaryTrial, StoredCodec, StoredReader, usable_dictionary};
 use crate::{DocId, Result, Segment, SegmentView};
@@ -131,7 +131,9 @@ impl Samples<'_> {
                 if view.is_live(doc) {
                     // The copy of the documents reports what cannot be read.
                     let Ok(source) = view.segment.source(doc, &mut self.reader) else { break };
-                    piece.extend_from_slice(&source[..source.len().min(bytes - piece.len())]);
+                    let terminator = std::slice::from_ref(&TERMINATOR);
+                    let left = bytes - piece.len();
+                    piece.extend(source.iter().chain(terminator).take(left));
                 }
                 doc += 1;
             }

@@ -130,13 +130,15 @@ fn merge_norms(views: &[SegmentView], map: &DocIdMap, info: &FieldInfo) -> Resul
     let mut merged = vec![0; map.doc_count() as usize];
     for (segment, view) in views.iter().enumerate() {
         let Some(norms) = view.segment.norms(&info.path)? else { continue };
-        match (norms.as_slice(), map.shift(segment)) {
-            (Some(all), Some(base)) => merged[base as usize..][..all.len()].copy_from_slice(all),
-            _ => norms.for_each(|doc, norm| {
+        let count = norms.doc_count() as usize;
+        let is_copied =
+            map.shift(segment).is_some_and(|base| norms.copy_all(&mut merged[base as usize..][..count]));
+        if !is_copied {
+            norms.for_each(|doc, norm| {
                 if let Some(new) = map.get(segment, doc) {
                     merged[new as usize] = norm;
                 }
-            }),
+            });
         }
     }
     Ok(Some(merged))

@@ -16,14 +16,16 @@
 //!                          varint: (gap - 1) << 1 | (frequency == 1),             with frequencies
 //!                                  then varint frequency unless it is 1
 //!            (the gap counts from the last document of the blocks, or from -1)
-//!   skip     only with full blocks; u32 each:
+//!   skip     only with full blocks; numbers of a width for each row, u32 before version 5 of the format:
 //!            last document of each block                                          [blocks]
 //!            end of each block, from the start of the term's postings             [blocks]
 //!            end of each block's positions, from the start of the term's          [blocks]   with positions
 //!              positions
 //!            end of each list of impacts, from the first                [blocks + groups]  with frequencies
 //!            impacts of each block, then of each group of 32 blocks (`blocks.div_ceil(32)` groups)
-//!            u32    bytes of the skip data without this number
+//!            u32    bytes of the skip data up to here
+//!            u8     bytes of a number of each row less 1, two bits each (the first row in the lowest ones),
+//!                   and three bytes 0xff, in which no u32 before ends; since version 5 of the format
 //!
 //!   impacts  u8 count, then per pair varint frequency, u8 norm; frequencies and norms ascend
 //!
@@ -37,8 +39,8 @@
 //! ```
 //!
 //! Skip data are plain arrays in the mapped file: opening a term decodes nothing, any block is found by a
-//! binary search, and the `impacts` of a group of 4,096 documents are read at once. They take 16 bytes per
-//! 128 documents, about 5 % of the postings. Positions start anew with each block, so that reading a block's
+//! binary search, and the `impacts` of a group of 4,096 documents are read at once. They take 8 to 13 bytes
+//! per 128 documents. Positions start anew with each block, so that reading a block's
 //! positions needs no state of earlier blocks. A word has mostly the same place in short texts that are alike
 //! (the method, the protocol of a request), so the least position is written once for all of a block. Impacts
 //! are the Pareto front of (frequency, norm): for each document of the block some pair has at least its
@@ -49,6 +51,8 @@ pub use limber_codec::block128::LEN as BLOCK_DOCS;
 
 /// Full blocks in a group of the second skip level.
 pub const GROUP_BLOCKS: usize = 32;
+/// Ends skip data whose rows have widths.
+pub const SKIP_WIDTHS_MARK: [u8; 3] = [0xff; 3];
 /// Tag of a block written as a bit set.
 pub const TAG_BIT_SET: u8 = 0x40;
 /// Maximum number of words of a bit set: with one more, packed gaps are never longer.

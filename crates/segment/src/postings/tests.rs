@@ -325,12 +325,11 @@ fn a_block_is_these_bytes() {
     expected.extend_from_slice(&(!0u64).to_le_bytes());
     expected.extend_from_slice(&((1u64 << 10) - 1).to_le_bytes());
     expected.extend_from_slice(&[0, 0]); // frequencies - 1
-    expected.extend_from_slice(&137u32.to_le_bytes()); // last document
-    expected.extend_from_slice(&28u32.to_le_bytes()); // end of the block
-    expected.extend_from_slice(&3u32.to_le_bytes()); // end of its impacts
-    expected.extend_from_slice(&6u32.to_le_bytes()); // end of the group's
+    expected.extend_from_slice(&[137, 28]); // last document, end of the block
+    expected.extend_from_slice(&[3, 6]); // end of its impacts and of the group's
     expected.extend_from_slice(&[1, 1, 1, 1, 1, 1]);
-    expected.extend_from_slice(&22u32.to_le_bytes());
+    expected.extend_from_slice(&10u32.to_le_bytes());
+    expected.extend_from_slice(&[0, 0xff, 0xff, 0xff]); // one byte a number
     assert_eq!(postings, expected);
 }
 

@@ -3,8 +3,8 @@
 use limber_codec::{bits, block128, varint};
 
 use super::format::{
-    BIT_SET_WORDS_MAX, BLOCK_DOCS, GROUP_BLOCKS, POSITION_VARINTS_MAX, POSITIONS_BASE_FLAG, TAG_BIT_SET,
-    TAIL_IMPACTS_MIN,
+    BIT_SET_WORDS_MAX, BLOCK_DOCS, GROUP_BLOCKS, POSITION_VARINTS_MAX, POSITIONS_BASE_FLAG, SKIP_WIDTHS_MARK,
+    TAG_BIT_SET, TAIL_IMPACTS_MIN,
 };
 use super::impact::{self, ImpactCollector};
 use crate::index_options::IndexOptions;
@@ -404,6 +404,15 @@ fn write_docs(previous: Option<DocId>, docs: &[u32; BLOCK_DOCS], out: &mut Vec<u
     }
 }
 
+/// Writes ascending numbers in as many bytes each as the last one needs; returns that number less 1.
+fn write_row(numbers: &[u32], out: &mut Vec<u8>) -> u8 {
+    let last = numbers.last().copied().unwrap_or(0);
+    let width = (bits::width(u64::from(last)).max(1) as usize).div_ceil(8);
+    out.reserve(numbers.len() * width);
+    numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()[..width]));
+    width as u8 - 1
+}
+
 impl SkipBuilder {
     /// Adds the impacts of the next block; every [`GROUP_BLOCKS`] blocks also add the impacts of their group.
     fn add_impacts(&mut self, block: &mut ImpactCollector) {
@@ -424,26 +433,24 @@ impl SkipBuilder {
     /// Appends the skip data and resets the builder for the next term.
     fn write(&mut self, options: IndexOptions, out: &mut Vec<u8>) {
         let start = out.len();
-        let rows =
-            |rows: &[u32], out: &mut Vec<u8>| out.extend(rows.iter().flat_map(|row| row.to_le_bytes()));
-        rows(&self.last_docs, out);
-        rows(&self.ends, out);
+        let mut widths = write_row(&self.last_docs, out) | write_row(&self.ends, out) << 2;
         if options.positions {
-            rows(&self.position_ends, out);
+            widths |= write_row(&self.position_ends, out) << 4;
         }
         if options.frequencies {
             if !self.impact_ends.len().is_multiple_of(GROUP_BLOCKS) {
                 self.end_group();
             }
-            rows(&self.impact_ends, out);
             let blocks_len = self.impacts.len() as u32;
-            self.group_impact_ends.iter_mut().for_each(|end| *end += blocks_len);
-            rows(&self.group_impact_ends, out);
+            self.impact_ends.extend(self.group_impact_ends.iter().map(|end| end + blocks_len));
+            widths |= write_row(&self.impact_ends, out) << 6;
             out.extend_from_slice(&self.impacts);
             out.extend_from_slice(&self.group_impacts);
         }
         let len = (out.len() - start) as u32;
         out.extend_from_slice(&len.to_le_bytes());
+        out.push(widths);
+        out.extend_from_slice(&SKIP_WIDTHS_MARK);
         self.last_docs.clear();
         self.ends.clear();
         self.position_ends.clear();

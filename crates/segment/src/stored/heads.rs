@@ -10,9 +10,10 @@ use limber_codec::{Corrupt, Reader, ordered64, varint};
 
 use super::format::{
     BLOCK_DOCS_MAX, COLUMN_CONSTANT, COLUMN_PLAIN, COLUMN_STEPS, COLUMNS_MAX, IDS_BASE64, IDS_CHARACTERS,
-    IDS_NUMBERS, IDS_PLAIN,
+    IDS_NUMBERS, IDS_PLAIN, TERMINATED,
 };
 use super::reader::DocSpan;
+use super::terminators;
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -40,8 +41,13 @@ static PAIRS: [[u8; 2]; 1 << 12] = {
 };
 
 /// Appends the head of a block to `out`. `lengths`, `ids` and `routings` are the parts of a head without
-/// columns ([`super::format`]), as [`super::StoredWriter`] collects them.
-pub(super) fn encode(lengths: &[u8], ids: &[u8], routings: &[u8], out: &mut Vec<u8>) -> Result<(), Corrupt> {
+/// columns ([`super::format`]), as [`super::StoredWriter`] collects them. A terminator follows each of the
+/// `sources`; if they have others, it is removed and the head gets their lengths.
+pub(super) fn encode(
+    (lengths, ids, routings): (&[u8], &[u8], &[u8]),
+    sources: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+) -> Result<(), Corrupt> {
     let (mut source_lens, mut of_ids, mut id_len, mut is_one_len) = (Vec::new(), Vec::new(), None, true);
     let mut reader = Reader::new(lengths);
     while reader.remaining() > 0 {
@@ -53,9 +59,14 @@ pub(super) fn encode(lengths: &[u8], ids: &[u8], routings: &[u8], out: &mut Vec<
         }
         is_one_len &= tagged & 1 == 0 && *id_len.get_or_insert(tagged >> 1) == tagged >> 1;
     }
-    let least = source_lens.iter().copied().min().unwrap_or(0);
-    varint::write_u64(out, least);
-    source_lens.iter().for_each(|len| varint::write_u64(out, len - least));
+    if terminators::are_unique(sources, source_lens.len()) {
+        varint::write_u64(out, TERMINATED);
+    } else {
+        terminators::remove(sources, &source_lens);
+        let least = source_lens.iter().copied().min().unwrap_or(0);
+        varint::write_u64(out, least);
+        source_lens.iter().for_each(|len| varint::write_u64(out, len - least));
+    }
     let width = id_len.unwrap_or(0) as usize;
     if !is_one_len || !(1..=COLUMNS_MAX).contains(&width) {
         out.push(IDS_PLAIN);
@@ -170,35 +181,53 @@ impl Columns {
 }
 
 /// Replaces `docs` by the places of each document's source in the body, whose length is `body_len`, and of
-/// its id and routing in `texts`, which are written there.
+/// its id and routing in `texts`, which are written there. Returns true if the sources are terminated: then
+/// the places in the body are found there ([`terminators::Place`]).
 pub(super) fn decode(
     head: &[u8],
     doc_count: u32,
     body_len: u64,
     docs: &mut Vec<DocSpan>,
     texts: &mut Vec<u8>,
-) -> Result<(), Corrupt> {
+) -> Result<bool, Corrupt> {
     let mut reader = Reader::new(head);
     docs.clear();
     texts.clear();
     let count = doc_count as usize;
     let least = reader.varint()?;
-    reader.expect(count <= BLOCK_DOCS_MAX.min(reader.remaining()), "a byte for each document")?;
-    let mut source_at = 0u64;
-    for _ in 0..count {
-        let len = least.checked_add(reader.varint()?);
-        let end = len.and_then(|len| source_at.checked_add(len)).filter(|end| *end <= body_len);
-        let end = end.ok_or_else(|| reader.corrupt("sources inside the block"))?;
-        docs.push(DocSpan { id: 0..0, routing: None, source: source_at as usize..end as usize });
-        source_at = end;
+    let are_terminated = least == TERMINATED;
+    if are_terminated {
+        reader.expect(count <= BLOCK_DOCS_MAX && doc_count as u64 <= body_len, "a byte for each document")?;
+        docs.resize(count, DocSpan::default());
+    } else {
+        reader.expect(count <= BLOCK_DOCS_MAX.min(reader.remaining()), "a byte for each document")?;
+        let mut source_at = 0u64;
+        for _ in 0..count {
+            let len = least.checked_add(reader.varint()?);
+            let end = len.and_then(|len| source_at.checked_add(len)).filter(|end| *end <= body_len);
+            let end = end.ok_or_else(|| reader.corrupt("sources inside the block"))?;
+            docs.push(DocSpan { id: 0..0, routing: None, source: source_at as usize..end as usize });
+            source_at = end;
+        }
+        reader.expect(source_at == body_len, "sources that fill the block")?;
     }
-    reader.expect(source_at == body_len, "sources that fill the block")?;
+    decode_ids(&mut reader, count, docs, texts)?;
+    Ok(are_terminated)
+}
+
+/// Reads ids and routings, up to the end of the head.
+fn decode_ids(
+    reader: &mut Reader<'_>,
+    count: usize,
+    docs: &mut [DocSpan],
+    texts: &mut Vec<u8>,
+) -> Result<(), Corrupt> {
     match reader.u8()? {
-        IDS_PLAIN => decode_plain(&mut reader, docs, texts),
+        IDS_PLAIN => decode_plain(reader, docs, texts),
         form @ (IDS_CHARACTERS | IDS_BASE64) => {
             let width = usize::from(reader.u8()?);
             reader.expect(width > 0, "ids that are not empty")?;
-            let rows = decode_columns(&mut reader, width, count)?;
+            let rows = decode_columns(reader, width, count)?;
             reader.expect(reader.remaining() == 0, "columns that fill the head")?;
             let mut id_len = width;
             if form == IDS_CHARACTERS {
@@ -212,7 +241,7 @@ pub(super) fn decode(
             Ok(())
         }
         IDS_NUMBERS => {
-            let id_len = decode_numbers(&mut reader, count, texts)?;
+            let id_len = decode_numbers(reader, count, texts)?;
             docs.iter_mut().enumerate().for_each(|(n, span)| span.id = n * id_len..(n + 1) * id_len);
             reader.expect(reader.remaining() == 0, "ids that fill the head")
         }
@@ -246,7 +275,7 @@ fn decode_plain(reader: &mut Reader<'_>, docs: &mut [DocSpan], texts: &mut Vec<u
 
 fn decode_columns(reader: &mut Reader<'_>, width: usize, count: usize) -> Result<Vec<u8>, Corrupt> {
     let modes = reader.bytes(width)?;
-    // Constant columns expand one byte to `count`, which is at most one for each byte of the head.
+    // Constant columns expand one byte to `count`, which is at most that of a block's documents.
     let mut rows = vec![0; width * count];
     for (at, mode) in modes.iter().enumerate() {
         match *mode {
@@ -285,7 +314,8 @@ fn encode_base64(bytes: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// Encodes ids with sources of increasing lengths, and returns the head after it was read back.
+    /// Encodes ids with sources of increasing lengths, which have line feeds, and returns the head after it
+    /// was read back.
     #[track_caller]
     fn check(ids: &[&str], routings: &[Option<&str>]) -> Vec<u8> {
         let (mut lengths, mut id_bytes, mut routing_bytes, mut body_len) = (vec![], vec![], vec![], 0);
@@ -301,7 +331,9 @@ mod tests {
             }
         }
         let mut head = Vec::new();
-        encode(&lengths, &id_bytes, &routing_bytes, &mut head).expect("sound lengths");
+        let mut sources: Vec<u8> = (0..ids.len()).flat_map(|n| vec![b'\n'; 101 + n]).collect();
+        encode((&lengths, &id_bytes, &routing_bytes), &mut sources, &mut head).expect("sound lengths");
+        assert_eq!(sources.len() as u64, body_len);
         let (mut docs, mut texts) = (Vec::new(), Vec::new());
         decode(&head, ids.len() as u32, body_len, &mut docs, &mut texts).expect("reads");
         let mut source_at = 0;
@@ -356,6 +388,24 @@ mod tests {
         check_form(&|n| (1 << 22) * n, true);
         check_form(&|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34, false);
         assert_eq!(check(&["ab", "ac"], &[]), b"\x64\0\x01\x03\x02\x01a\0\x02\x4e");
+    }
+
+    #[test]
+    fn sources_of_one_line_have_no_lengths() {
+        let read = |head: &[u8], body: &[u8], count| {
+            let (mut docs, mut texts) = (Vec::new(), Vec::new());
+            decode(head, count, body.len() as u64, &mut docs, &mut texts).map(|_| docs.len())
+        };
+        let (mut body, mut head) = (b"{}\n\n[1]\n".to_vec(), Vec::new());
+        encode((&[2, 2, 0, 2, 3, 2], b"abc", b""), &mut body, &mut head).expect("sound lengths");
+        assert_eq!(body, b"{}\n\n[1]\n");
+        assert_eq!(head, b"\x80\x80\x80\x80\x08\x03\x01\x01\0\x02\x4c");
+        assert_eq!(read(&head, &body, 3), Ok(3));
+        assert!(read(&head, b"\n\n", 3).is_err() && read(&head, &[b'\n'; 5000], 5000).is_err());
+        // With a line feed in one of the sources, all have lengths.
+        let (mut body, mut head) = (b"{\n}\n[1]\n".to_vec(), Vec::new());
+        encode((&[3, 2, 3, 2], b"ab", b""), &mut body, &mut head).expect("sound lengths");
+        assert_eq!((&*body, &head[..3]), (&b"{\n}[1]"[..], &b"\x03\0\0"[..]));
     }
 
     /// The layout's bytes, and that generated ids take less than a byte each.

@@ -10,6 +10,7 @@ mod heads;
 mod long_matches;
 mod reader;
 mod recent;
+mod terminators;
 #[cfg(test)]
 mod tests;
 mod writer;

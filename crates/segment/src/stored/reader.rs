@@ -12,6 +12,7 @@ use super::compress::{ZSTD_DICTIONARY_MAGIC, decompress};
 use super::format::{CHECKSUMS_BYTES, DICTIONARY_BYTES_READ_MAX, INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
 use super::heads;
 use super::recent::{Block, BlockKey, RecentBlocks};
+use super::terminators::{self, Place};
 use crate::{DocId, Error, Result};
 
 /// The stored documents of one segment; a view, free to copy.
@@ -36,6 +37,8 @@ pub struct StoredReader {
     body_of: Option<(u64, usize)>,
     buffers: Buffers,
     first_doc: DocId,
+    /// The source after the one that was read last, if the sources of the block are terminated.
+    place: Place,
     /// The block, if it is one of the recent ones; `buffers` and `first_doc` are not used then.
     shared: Option<Arc<Block>>,
     recent: Option<Arc<RecentBlocks>>,
@@ -52,6 +55,8 @@ pub(super) struct Buffers {
     columns: Vec<u8>,
     pub body: Vec<u8>,
     docs: Vec<DocSpan>,
+    /// Whether sources are found by their terminators in `body`, and not by `docs`.
+    are_terminated: bool,
 }
 
 impl Buffers {
@@ -290,6 +295,10 @@ impl<'a> Stored<'a> {
             }
             reader.load_head((0, block), &raw)?;
             reader.load_body((0, block), &raw)?;
+            let Buffers { are_terminated, body, .. } = &reader.buffers;
+            if *are_terminated && !terminators::are_unique(body, raw.doc_count as usize) {
+                return Err(corrupt(offset, "a terminator after each source"));
+            }
             next_doc += raw.doc_count;
             next_offset += raw.bytes.len() as u64;
         }
@@ -335,7 +344,7 @@ impl StoredReader {
             && let Some(block) = self.recent.as_ref().and_then(|recent| recent.get(key))
         {
             self.shared = Some(block);
-            (self.head_of, self.body_of) = (Some(key), Some(key));
+            (self.head_of, self.body_of, self.place) = (Some(key), Some(key), Place::default());
         }
         self.body_of == Some(key)
     }
@@ -385,9 +394,9 @@ impl StoredReader {
             heads::decode(columns, raw.doc_count, parts.body_len, docs, head)
         } else {
             decompress(raw.codec, &[], parts.head, parts.head_len, &mut self.buffers.head)?;
-            self.parse_head(raw.doc_count, parts.body_len)
+            self.parse_head(raw.doc_count, parts.body_len).map(|()| false)
         };
-        parsed.map_err(Error::in_section("stored blocks", raw.start))?;
+        self.buffers.are_terminated = parsed.map_err(Error::in_section("stored blocks", raw.start))?;
         self.head_of = Some(key);
         Ok(())
     }
@@ -450,7 +459,7 @@ impl StoredReader {
             if is_of_sources {
                 verify(&self.buffers.body)?;
             }
-            self.body_of = Some(key);
+            (self.body_of, self.place) = (Some(key), Place::default());
         }
         Ok(())
     }
@@ -466,12 +475,22 @@ impl StoredReader {
         Ok((buffers, span.ok_or_else(|| corrupt(u64::from(doc), "a document inside its block"))?))
     }
 
-    fn document(&self, doc: DocId) -> Result<StoredDocument<'_>> {
+    fn document(&mut self, doc: DocId) -> Result<StoredDocument<'_>> {
+        let mut place = self.place;
+        let (buffers, first_doc) = self.current();
+        let terminated = match buffers.are_terminated {
+            true => {
+                let source = place.find(&buffers.body, doc.wrapping_sub(first_doc) as usize);
+                Some(source.ok_or_else(|| corrupt(u64::from(doc), "the end of a source"))?)
+            }
+            false => None,
+        };
+        self.place = place;
         let (buffers, span) = self.span(doc)?;
         Ok(StoredDocument {
             id: &buffers.head[span.id.clone()],
             routing: span.routing.clone().map(|range| &buffers.head[range]),
-            source: &buffers.body[span.source.clone()],
+            source: &buffers.body[terminated.unwrap_or(span.source.clone())],
         })
     }
 }

@@ -55,7 +55,9 @@ fn documents(count: usize) -> Vec<Document> {
         .map(|n| {
             let routing = (n % 7 == 3).then(|| format!("r{}", n % 3).into_bytes());
             let repeat = if n % 97 == 50 { 3000 } else { n % 13 };
-            let source = format!(r#"{{"n":{n},"text":"{}"}}"#, "some words here ".repeat(repeat));
+            // Some blocks have documents of several lines.
+            let space = if n % 300 == 299 { "\n" } else { "" };
+            let source = format!(r#"{{"n":{n},{space}"text":"{}"}}"#, "some words here ".repeat(repeat));
             (format!("id-{n}").into_bytes(), routing, source.into_bytes())
         })
         .collect()
@@ -158,8 +160,8 @@ fn bytes_of_a_block_with_a_dictionary() {
     let Sections { blocks, index, dictionary, .. } = encode(StoredCodec::Dictionary, &documents);
     assert_eq!(dictionary.as_deref(), Some(&b"{\"n\":1}"[..]));
     // Too small to compress. The last characters of the ids are a line from 11 in steps of 1.
-    let head = b"\x02\x05\0\x03\x04\x01AAA\0\x02\x16";
-    assert_eq!(blocks, [b"\x0c\x0c\x09\x09", &head[..], b"{\"n\":1}{}"].concat());
+    let head = b"\x80\x80\x80\x80\x08\x03\x04\x01AAA\0\x02\x16";
+    assert_eq!(blocks, [b"\x0e\x0e\x0b\x0b", &head[..], b"{\"n\":1}\n{}\n"].concat());
     assert_eq!(index[0], 2);
 }
 

@@ -5,7 +5,7 @@ use limber_codec::varint;
 use super::StoredCodec;
 use super::checksum::{BlockChecksums, BlockPlace, body_checksum};
 use super::compress::PartCompressor;
-use super::format::{BLOCK_DOCS_MAX, DICTIONARY_BYTES_READ_MAX};
+use super::format::{BLOCK_DOCS_MAX, DICTIONARY_BYTES_READ_MAX, TERMINATOR};
 use super::heads;
 use super::reader::{RawBlock, Stored};
 use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
@@ -20,6 +20,7 @@ pub struct StoredWriter {
     lengths: Vec<u8>,
     ids: Vec<u8>,
     routings: Vec<u8>,
+    /// Sources of the open block; if the codec has a dictionary, a terminator follows each.
     sources: Vec<u8>,
     open_docs: u32,
     doc_count: u32,
@@ -131,6 +132,9 @@ impl StoredWriter {
             varint::write_u64(&mut self.lengths, routing.len() as u64);
             self.routings.extend_from_slice(routing);
         }
+        if self.codec.has_dictionary() {
+            self.sources.push(TERMINATOR);
+        }
         self.open_docs += 1;
         self.doc_count += 1;
         if self.sources.len() >= self.codec.block_bytes() || self.open_docs as usize == BLOCK_DOCS_MAX {
@@ -146,7 +150,8 @@ impl StoredWriter {
         let has_dictionary = self.codec.has_dictionary();
         if has_dictionary {
             self.columns.clear();
-            heads::encode(&self.lengths, &self.ids, &self.routings, &mut self.columns)
+            let texts = (&*self.lengths, &*self.ids, &*self.routings);
+            heads::encode(texts, &mut self.sources, &mut self.columns)
                 .map_err(Error::in_section("stored blocks", self.block_bytes))?;
             self.ids.clear();
             self.routings.clear();

@@ -162,10 +162,11 @@ pub(in crate::matcher) fn score_docs(
     freqs: &[u32],
     scores: &mut [f32; BLOCK],
 ) {
-    match (norms, norms.and_then(Norms::as_slice)) {
-        (_, Some(dense)) => bm25.score_all(freqs, |at| dense[docs[at] as usize], scores),
-        (Some(norms), None) => bm25.score_all(freqs, |at| norms.get(docs[at]), scores),
-        (None, None) => bm25.score_all(freqs, |_| 1, scores),
+    let Some(norms) = norms else { return bm25.score_all(freqs, |_| 1, scores) };
+    match (norms.as_slice(), norms.packed()) {
+        (Some(dense), _) => bm25.score_all(freqs, |at| dense[docs[at] as usize], scores),
+        (_, Some(packed)) => bm25.score_all(freqs, |at| packed.get(docs[at]), scores),
+        _ => bm25.score_all(freqs, |at| norms.get(docs[at]), scores),
     }
 }
 
