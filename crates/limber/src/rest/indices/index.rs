@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::template::filter_settings;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::documents::document::active_copies;
+use crate::rest::documents::document::{active_copies, has_copies};
 use crate::rest::human::add_date;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
@@ -23,6 +23,8 @@ const GET: &[&str] = with_indices_options![
     "settings_filter"
 ];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
+
+const REMOVE: &[&str] = with_indices_options!["timeout", "master_timeout"];
 
 const OPEN: &[&str] = with_indices_options![
     "timeout",
@@ -42,7 +44,7 @@ const MODES: &[&str] = &["standard", "time_series", "logsdb", "lookup"];
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
-    slow(&[Method::Delete], "/{index}", CHANGE, delete),
+    slow(&[Method::Delete], "/{index}", REMOVE, delete),
     route(&[Method::Get], "/{index}", GET, get),
     route(&[Method::Head], "/{index}", GET, exists),
     slow(&[Method::Post], "/{index}/_open", OPEN, open),
@@ -50,8 +52,8 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Post], "/{index}/_unfreeze", CHANGE, unfreeze),
     slow(&[Method::Post], "/{index}/_close", CHANGE, close),
     slow(&[Method::Post], "/_close", CHANGE, close),
-    route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
-    route(&[Method::Delete], "/{index}/_block/{block}", CHANGE, remove_block),
+    route(&[Method::Put], "/{index}/_block/{block}", REMOVE, add_block),
+    route(&[Method::Delete], "/{index}/_block/{block}", REMOVE, remove_block),
     route(&[Method::Get, Method::Post], "/_resolve/index/{name}", with_indices_options!["mode"], resolve),
 ];
 
@@ -148,7 +150,7 @@ fn open(app: &App, request: &Request) -> Result<Response> {
         })?;
         return Ok(Response::ok(json!({"task": task})));
     }
-    let started = app.node.open_index(index, options)?;
+    let started = app.node.open_index(index, options)? && has_copies(app, request, index.split(','))?;
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
 }
 
@@ -171,7 +173,7 @@ fn close(app: &App, request: &Request) -> Result<Response> {
     let indices: Map<String, Value> =
         closed.iter().map(|name| (name.to_string(), json!({"closed": true}))).collect();
     // There are no shards to wait for if everything was closed before.
-    let waited = !indices.is_empty();
+    let waited = !indices.is_empty() && has_copies(app, request, closed.iter().map(|name| &**name))?;
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": waited, "indices": indices})))
 }
 
