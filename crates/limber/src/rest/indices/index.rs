@@ -163,7 +163,8 @@ fn unfreeze(app: &App, request: &Request) -> Result<Response> {
 
 fn close(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
-    if request.param("wait_for_active_shards") == Some("index-setting") {
+    let waits_as_set = request.param("wait_for_active_shards") == Some("index-setting");
+    if waits_as_set {
         work::warn(
             "?wait_for_active_shards=index-setting is now the default behaviour; the 'index-setting' value for this parameter should no \
              longer be used since it will become unsupported in version 9",
@@ -173,7 +174,8 @@ fn close(app: &App, request: &Request) -> Result<Response> {
     let indices: Map<String, Value> =
         closed.iter().map(|name| (name.to_string(), json!({"closed": true}))).collect();
     // There are no shards to wait for if everything was closed before.
-    let waited = !indices.is_empty() && has_copies(app, request, closed.iter().map(|name| &**name))?;
+    let names = closed.iter().map(|name| &**name);
+    let waited = !indices.is_empty() && (waits_as_set || has_copies(app, request, names)?);
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": waited, "indices": indices})))
 }
 
