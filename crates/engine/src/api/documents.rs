@@ -371,6 +371,8 @@ pub struct GetRequest<'a> {
     pub realtime: bool,
     /// Whether the shard is refreshed first.
     pub refresh: bool,
+    /// Whether a stored source is shown as a synthetic one.
+    pub forces_source: bool,
     /// The request fails unless the document has this version.
     pub version: Option<u64>,
     /// How `version` is interpreted.
@@ -386,6 +388,7 @@ impl<'a> GetRequest<'a> {
             routing: None,
             realtime: true,
             refresh: false,
+            forces_source: false,
             version: None,
             version_type: VersionType::Internal,
         }

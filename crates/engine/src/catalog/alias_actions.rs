@@ -104,7 +104,7 @@ impl Given {
                 "alias" | "aliases" => {
                     put_names(parser, name, value, ["alias", "aliases"], &mut given.aliases)?
                 }
-                "must_exist" if kind != "add" => given.must_exist = Some(parser.flag(name, value)?),
+                "must_exist" if kind == "remove" => given.must_exist = Some(parser.flag(name, value)?),
                 _ if kind != "add" => return Err(parser.unknown(name)),
                 "filter" if !value.is_object() => return Err(parser.unsupported(name, value)),
                 other if is_routing(other) && !value.is_string() && !value.is_number() => {

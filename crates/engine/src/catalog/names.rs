@@ -10,7 +10,7 @@ use crate::api::Result;
 const NAME_BYTES_MAX: usize = 255;
 
 /// Characters that no name may contain, in Elasticsearch's order.
-pub(super) const FORBIDDEN: &[char] = &['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
+pub(super) const FORBIDDEN: &[char] = &[' ', '"', '*', ',', '/', '<', '>', '?', '\\', '|'];
 
 fn invalid(kind: &'static str, what: &str, name: &str, why: String) -> RequestError {
     let separator = if what == "alias" { ':' } else { ',' };
@@ -144,7 +144,7 @@ mod tests {
         check("", "must not be empty");
         check(
             "a b",
-            r#"must not contain the following characters ['\','/','*','?','"','<','>','|',' ',',']"#,
+            r#"must not contain the following characters [' ','"','*',',','/','<','>','?','\','|']"#,
         );
         check(&"x".repeat(256), "index name is too long, (256 > 255)");
         assert!(check_alias_name("Upper").is_ok());

@@ -98,17 +98,38 @@ impl Shard {
         if realtime {
             self.refresh()?;
         }
-        let snapshot = self.limited_snapshot(limits)?;
-        for view in snapshot.segments.iter().rev() {
-            let doc = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?;
-            let Some(doc) = doc.filter(|doc| view.is_live(*doc)) else { continue };
-            let found = read_stored(&view.segment, doc)?;
-            let source = shown_source(&snapshot.mapping, &view.segment, doc, &found.source)
-                .map_err(|error| error.to_request_error())?
-                .map(|source| source.into_owned());
-            view.segment.intact().map_err(|error| segment_error(&error))?;
-            return Ok(Some(FoundDocument { source: source.unwrap_or_default(), ..found }));
-        }
-        Ok(None)
+        get_in(&self.limited_snapshot(limits)?, id)
     }
+
+    /// Returns the newest version of a document with a synthetic source, also if its source is stored.
+    /// Everything written is refreshed first, because that source is made of columns.
+    pub(crate) fn get_forced(&self, id: &str, realtime: bool) -> Result<Option<FoundDocument>> {
+        if realtime {
+            self.refresh()?;
+        }
+        let mut snapshot = self.snapshot()?;
+        force_source(&mut snapshot);
+        get_in(&snapshot, id)
+    }
+}
+
+/// Lets a search see synthetic sources where sources are stored.
+pub(crate) fn force_source(snapshot: &mut ShardSnapshot) {
+    if let Some(mapping) = snapshot.mapping.with_forced_source() {
+        (snapshot.mapping, snapshot.caches) = (Arc::new(mapping), None);
+    }
+}
+
+fn get_in(snapshot: &ShardSnapshot, id: &str) -> Result<Option<FoundDocument>> {
+    for view in snapshot.segments.iter().rev() {
+        let doc = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?;
+        let Some(doc) = doc.filter(|doc| view.is_live(*doc)) else { continue };
+        let found = read_stored(&view.segment, doc)?;
+        let source = shown_source(&snapshot.mapping, &view.segment, doc, &found.source)
+            .map_err(|error| error.to_request_error())?
+            .map(|source| source.into_owned());
+        view.segment.intact().map_err(|error| segment_error(&error))?;
+        return Ok(Some(FoundDocument { source: source.unwrap_or_default(), ..found }));
+    }
+    Ok(None)
 }

@@ -34,7 +34,7 @@ pub(crate) use commit::{COMMIT_NAME, Commit, CommittedSegment};
 pub(crate) use error::{disk_error, store_error};
 pub(crate) use get::Reading;
 pub(crate) use ids::flake_id::{FlakeIds, GeneratedIds};
-pub(crate) use limited::SeenMappings;
+pub(crate) use limited::{SeenMappings, force_source};
 pub(crate) use open::create_files;
 pub use segment_memory::SegmentMemory;
 pub(crate) use slow_log::{Searched, log_search};

@@ -10,13 +10,13 @@ use crate::api::Result;
 use crate::catalog::names::index_not_found;
 
 /// `Strings.INVALID_FILENAME_CHARS`, in the same order.
-const INVALID: [char; 10] = ['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
+const INVALID: [char; 10] = [' ', '"', '*', ',', '/', '<', '>', '?', '\\', '|'];
 /// Longest name of a repository or snapshot, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
 fn invalid_characters() -> String {
-    let listed: Vec<String> = INVALID.iter().map(char::to_string).collect();
-    format!("must not contain the following characters [{}]", listed.join(", "))
+    let listed: Vec<String> = INVALID.iter().map(|character| format!("'{character}'")).collect();
+    format!("must not contain the following characters [{}]", listed.join(","))
 }
 
 pub(crate) fn check_repository_name(name: &str) -> Result<()> {
@@ -157,7 +157,7 @@ mod tests {
             ("a#b", "must not contain '#'"),
             ("_a", "must not start with '_'"),
             ("A", "must be lowercase"),
-            ("a/b", "must not contain the following characters [\\, /, *, ?, \", <, >, |,  , ,]"),
+            ("a/b", "must not contain the following characters [' ','\"','*',',','/','<','>','?','\\','|']"),
             ("a\u{7}b", "must not contain control characters"),
         ] {
             let error = check_snapshot_name("r", bad).expect_err(bad);

@@ -198,6 +198,11 @@ impl Tasks {
         self.list.running.lock().values().cloned().collect()
     }
 
+    /// Drops the results of tasks that have ended.
+    pub fn forget_results(&self) {
+        self.list.finished.lock().clear();
+    }
+
     /// Waits up to `timeout_ms` until `is_over` returns true; it is called repeatedly.
     ///
     /// # Errors

@@ -6,10 +6,11 @@
 //! decides whose turn it is, [`back_pressure`] decides which search is cancelled when memory is short,
 //! [`request`] and [`response`] are what handlers see, [`status`] maps outcomes to status codes, [`render`]
 //! with [`media`], [`filter_path`], [`json`] and [`yaml`] produces the bytes of the response;
-//! [`checked_tree`] reads bodies in YAML and CBOR.
+//! [`checked_tree`] reads bodies in YAML and CBOR, and [`comments`] removes comments from those in JSON.
 
 pub mod back_pressure;
 mod checked_tree;
+mod comments;
 pub mod config;
 pub mod connections;
 pub mod cors;

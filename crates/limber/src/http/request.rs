@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::comments::without_comments;
 use super::media;
 
 /// HTTP methods that endpoints may have.
@@ -197,7 +198,7 @@ impl Request {
 
     fn json_with(
         &self,
-        parse: impl FnOnce(&[u8]) -> Result<Value, RequestError>,
+        parse: impl Fn(&[u8]) -> Result<Value, RequestError>,
     ) -> Result<Option<Value>, RequestError> {
         if !self.has_body() {
             return match self.param("source") {
@@ -207,7 +208,13 @@ impl Request {
         }
         // The handler's own structures are several times as large as the body, like the tree.
         work::claim(TREE_FACTOR * self.body.len() as u64)?;
-        parse(without_mark(&self.body)).map(Some)
+        let text = without_mark(&self.body);
+        let parsed = parse(text).or_else(|error| match without_comments(text) {
+            // The error about the text as it was given tells more.
+            Some(plain) => parse(&plain).map_err(|_| error),
+            None => Err(error),
+        });
+        parsed.map(Some)
     }
 
     /// Parses the parameter `source`, in the format that `source_content_type` names.

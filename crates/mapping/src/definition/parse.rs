@@ -307,7 +307,7 @@ fn object(
                 let inside = Inside { path, depth: depth + 1, is_flat: flat::is_flat(body)? };
                 object.properties = properties(value, inside, settings)?;
             }
-            "synthetic_source_keep" => object.keep = Some(Keep::parse(&java_text(value))?),
+            "synthetic_source_keep" => object.keep = Some(keep(value, path, object.nested.is_some())?),
             "include_in_all" | "store_array_source" => {
                 return Err(RequestError::unsupported(format!("[{name}] on object field [{path}]")));
             }
@@ -317,6 +317,19 @@ fn object(
         }
     }
     Ok(object)
+}
+
+/// Parses `synthetic_source_keep` of an object. Arrays of nested objects keep their order in any case.
+fn keep(value: &Value, path: &str, is_nested: bool) -> Result<Keep, RequestError> {
+    let keep = Keep::parse(&java_text(value))?;
+    if is_nested && keep == Keep::Arrays {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let reason = format!(
+            "parameter [ synthetic_source_keep ] can't be set to [arrays] for nested object [{name}]"
+        );
+        return Err(RequestError::bad_request("mapper_exception", reason));
+    }
+    Ok(keep)
 }
 
 /// Parses `include_in_parent` or `include_in_root`.

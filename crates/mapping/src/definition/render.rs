@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::source::SourceSection;
 use super::tree::{Node, Object, Root};
-use crate::field::Leaf;
+use crate::field::{Leaf, Param};
 
 /// Renders the members in Elasticsearch's order, without defaults, and with properties sorted by name.
 pub(crate) fn render(root: &Root) -> Value {
@@ -112,7 +112,8 @@ fn properties(object: &Object, body: &mut Map<String, Value>) {
 fn leaf(leaf: &Leaf) -> Value {
     let mut body = Map::new();
     body.insert("type".into(), leaf.kind.name().into());
-    for param in leaf.kind.params() {
+    let is_shown = |param: &&Param| !leaf.kind.never_shown().contains(&param.name);
+    for param in leaf.kind.params().iter().filter(is_shown) {
         if let Some(value) = leaf.params.get(param.name) {
             body.insert(param.name.into(), value.clone());
         }

@@ -71,6 +71,11 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         &[]
     }
 
+    /// Returns parameters that are accepted without an effect, and that `GET _mapping` never prints.
+    fn never_shown(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns why a parameter that the type does not have is refused, if there is more to say than that it
     /// is unknown.
     fn refused_parameter(

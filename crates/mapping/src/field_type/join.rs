@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::keyword::Keyword;
 use crate::RequestError;
 use crate::field::join::Relations;
-use crate::field::{Check, Field, FieldType, KeptIn, Leaf, Location, META, Param, Reads, Update, param};
+use crate::field::{
+    Check, Field, FieldType, KEEP, KeptIn, Leaf, Location, META, Param, Reads, Update, param,
+};
 
 #[derive(Debug)]
 pub(super) struct Join;
@@ -14,6 +16,7 @@ static PARAMS: &[Param] = &[
     param("eager_global_ordinals", Check::Bool, Update::Always, "true"),
     param("relations", Check::Relations, Update::Always, "{}"),
     META,
+    KEEP,
 ];
 
 impl FieldType for Join {
@@ -45,6 +48,11 @@ impl FieldType for Join {
 
     fn always_shown(&self) -> &'static [&'static str] {
         &["eager_global_ordinals"]
+    }
+
+    /// The source of a relation is always kept as it is.
+    fn never_shown(&self) -> &'static [&'static str] {
+        &["synthetic_source_keep"]
     }
 
     fn takes_script(&self) -> bool {

@@ -12,6 +12,8 @@ use crate::settings::Keep;
 pub struct SyntheticPlan {
     pub(crate) nodes: HashMap<Arc<str>, PlanNode>,
     pub(crate) rebuilt: Vec<Rebuilt>,
+    /// Whether documents have a stored source, of which only what the index has elsewhere is shown.
+    pub(crate) is_forced: bool,
 }
 
 /// A leaf whose values are rebuilt from a column.
@@ -48,6 +50,11 @@ pub(crate) enum How {
 }
 
 impl SyntheticPlan {
+    /// Whether what is stored of a document is its whole source, and not its [residue](super::Residue).
+    pub fn is_forced(&self) -> bool {
+        self.is_forced
+    }
+
     /// Returns the leaves that are rebuilt from columns.
     pub fn rebuilt(&self) -> &[Rebuilt] {
         &self.rebuilt

@@ -32,6 +32,28 @@ impl Residue {
         residue
     }
 
+    /// Computes what a forced synthetic source shows besides columns: the values of fields that the index has
+    /// in another form.
+    pub fn of_fields(plan: &SyntheticPlan, source: &Map<String, Value>) -> Residue {
+        let mut residue = Residue::default();
+        residue.walk(plan, source, "");
+        residue.drop_unindexed(plan);
+        residue.normalize(plan);
+        residue
+    }
+
+    /// Drops what only the source has. The depth of JSON bounds the recursion.
+    fn drop_unindexed(&mut self, plan: &SyntheticPlan) {
+        self.added.clear();
+        self.kept.retain(|path, _| {
+            matches!(
+                plan.nodes.get(path.as_str()),
+                Some(PlanNode::Leaf { how: How::Shown(_) | How::Binary, .. })
+            )
+        });
+        self.nested.values_mut().flatten().for_each(|inner| inner.drop_unindexed(plan));
+    }
+
     /// Brings stored copies into the form in which they are shown. The depth of JSON bounds the recursion.
     fn normalize(&mut self, plan: &SyntheticPlan) {
         self.kept = std::mem::take(&mut self.kept)

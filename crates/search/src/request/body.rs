@@ -102,6 +102,8 @@ pub struct SearchRequest {
     pub min_score: Option<f32>,
     /// The parts of `_source` to show; `None` shows all of it, unless only stored fields are requested.
     pub source: Option<SourceFilter>,
+    /// `force_synthetic_source`: a stored source is shown as a synthetic one.
+    pub forces_source: bool,
     /// Whether the hits will be indexed again: then the data that their sources are read from is verified
     /// first.
     pub is_reindexed: bool,
@@ -193,6 +195,7 @@ impl Default for SearchRequest {
             track_total_hits: TrackTotalHits::DEFAULT,
             track_scores: false,
             min_score: None,
+            forces_source: false,
             is_reindexed: false,
             source: None,
             stored_fields: None,

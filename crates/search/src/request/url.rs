@@ -83,6 +83,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "explain" => request.explain = flag(value)?,
             "version" => request.version = flag(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
+            "force_synthetic_source" => request.forces_source = flag(value)?,
             "include_named_queries_score" => request.named_scores = flag(value)?,
             "track_scores" => request.track_scores = flag(value)?,
             "pre_filter_shard_size" => {
@@ -117,9 +118,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "_source_includes" => filter.get_or_insert_default().includes = split(value).collect(),
             "_source_excludes" => filter.get_or_insert_default().excludes = split(value).collect(),
             // Has no effect, like `exclude_vectors` in the body: there are no vector fields.
-            "_source_exclude_vectors" => {
-                flag(value)?;
-            }
+            "_source_exclude_vectors" => drop(flag(value)?),
             "search_type" => match value.as_str() {
                 "query_then_fetch" => {}
                 "dfs_query_then_fetch" => request.counts_all_shards = true,

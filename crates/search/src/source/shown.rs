@@ -161,10 +161,17 @@ fn rebuild(
 ) -> Result<Value> {
     // The tree of what is kept, the residue made of it, and the source that both become.
     limber_work::claim(3 * tree_bytes(stored))?;
-    let residue = Residue::from_bytes(stored).ok_or_else(|| {
-        let reason = format!("what is kept of document [{doc}] beside its columns does not parse");
-        RequestError::internal("corrupt_index_exception", reason)
-    })?;
+    let residue = match plan.is_forced() {
+        // A document that cannot be parsed has nothing in the index.
+        true => parse_source(stored)
+            .ok()
+            .and_then(|source| Some(Residue::of_fields(plan, source.as_object()?)))
+            .unwrap_or_default(),
+        false => Residue::from_bytes(stored).ok_or_else(|| {
+            let reason = format!("what is kept of document [{doc}] beside its columns does not parse");
+            RequestError::internal("corrupt_index_exception", reason)
+        })?,
+    };
     let rebuilder = Rebuilder { mapping, plan, whole: segment };
     Ok(rebuilder.object(segment, SpaceId::ROOT, doc, &residue, 0)?.into_json())
 }

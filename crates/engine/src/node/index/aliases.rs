@@ -63,6 +63,9 @@ impl Node {
         let (index, name) = (from_body(take("index")), from_body(take("alias")));
         let expression =
             if expression.is_empty() { index.unwrap_or_default() } else { expression.to_owned() };
+        if given.get("is_hidden").is_some() {
+            return Err(RequestError::illegal_argument("Unsupported field [is_hidden]"));
+        }
         let alias = if alias.is_empty() { name.unwrap_or_default() } else { alias.to_owned() };
         if expression.is_empty() {
             return Err(RequestError::illegal_argument("[indices] can't be empty"));

@@ -250,6 +250,10 @@ impl Node {
         block: &str,
         value: Value,
     ) -> Result<Vec<Arc<str>>> {
+        if block == "read_only_allow_delete" {
+            let problem = "read_only_allow_delete block is for internal use only";
+            return Err(RequestError::validation([problem]));
+        }
         if !["write", "read", "read_only", "metadata"].contains(&block) {
             return Err(RequestError::illegal_argument(format!("No block found with name {block}")));
         }
@@ -294,7 +298,8 @@ fn has_same_analysis(before: &FlatSettings, after: &FlatSettings) -> bool {
 
 /// Returns the settings of a body, which has some.
 fn given_settings(body: &Value) -> Result<FlatSettings> {
-    let flat = settings_of(body)?;
+    // An empty list has no settings either.
+    let flat = if body.as_array().is_some_and(Vec::is_empty) { Map::new() } else { settings_of(body)? };
     match flat.is_empty() {
         true => Err(RequestError::validation(["no settings to update"])),
         false => Ok(flat),

@@ -184,7 +184,7 @@ impl Node {
             ));
         };
         if request.lazy {
-            return refused("lazy rollover can be applied only on a data stream".into());
+            return refused("Lazy rollover can be applied only on a data stream. Please remove the query parameter 'lazy'.".into());
         }
         let says = |index: &IndexMetadata| index.aliases.get(target).and_then(|alias| alias.is_write_index);
         let mut known = indices.iter().filter_map(|name| catalog.indices.get(name));

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use crate::api::*;
@@ -12,29 +11,11 @@ use crate::node::life::open::apply_limits;
 use crate::node::life::segment_memory::{SIZE, check_budget};
 use crate::settings::nest;
 
-/// The parts of `_cluster/state` that a request can name.
-const METRICS: [&str; 9] = [
-    "_all",
-    "blocks",
-    "cluster_manager_node",
-    "metadata",
-    "nodes",
-    "routing_table",
-    "routing_nodes",
-    "master_node",
-    "version",
-];
-
 impl Node {
     /// Returns the body of `GET /_cluster/state/{metrics}/{index}`; `metrics` is a comma-separated list or
-    /// `_all`.
+    /// `_all`. As in Elasticsearch, unknown names select nothing.
     pub fn cluster_state(&self, metrics: &str, expression: &str, options: IndicesOptions) -> Result<Value> {
         let list: Vec<&str> = metrics.split(',').map(str::trim).filter(|metric| !metric.is_empty()).collect();
-        if let Some(unknown) = list.iter().find(|metric| !METRICS.contains(metric)) {
-            return Err(RequestError::illegal_argument(format!(
-                "request [/_cluster/state/{metrics}] contains unrecognized metric: [{unknown}]"
-            )));
-        }
         let wants = |metric: &str| list.is_empty() || list.contains(&"_all") || list.contains(&metric);
         let catalog = self.catalog.load();
         let indices = catalog.resolve(expression, options)?;

@@ -41,7 +41,7 @@ impl Node {
         context: &SearchContext,
     ) -> limber_search::Result<(SearchResponse, Option<String>)> {
         let limit = self.context_limit();
-        self.check_keep_alive(keep_alive_ms)?;
+        let keep_alive_ms = self.keep_alive(keep_alive_ms)?;
         self.contexts.check_room(limit)?;
         let mut response = limber_search::execute_page(&pinned.snapshots, request, None, context)?;
         let cursor = response.cursor.take();
@@ -64,9 +64,7 @@ impl Node {
         keep_alive_ms: Option<u64>,
         cancelled: Arc<AtomicBool>,
     ) -> limber_search::Result<SearchResponse> {
-        if let Some(keep_alive_ms) = keep_alive_ms {
-            self.check_keep_alive(keep_alive_ms)?;
-        }
+        let keep_alive_ms = keep_alive_ms.map(|keep_alive_ms| self.keep_alive(keep_alive_ms)).transpose()?;
         check_scroll_id(id)?;
         let _task = self.tasks.register_cancellable("indices:data/read/scroll", "scroll", cancelled.clone());
         let scroll = self.contexts.get::<Scroll>(id, keep_alive_ms)?;
@@ -113,7 +111,7 @@ impl Node {
     ) -> limber_search::Result<(String, ShardsSummary)> {
         let _task = self.tasks.register("indices:data/read/open_point_in_time", open.expression, false);
         let limit = self.context_limit();
-        self.check_keep_alive(open.keep_alive_ms)?;
+        let keep_alive_ms = self.keep_alive(open.keep_alive_ms)?;
         self.contexts.check_room(limit)?;
         let mut pinned = self.pin(open.expression, open.options, open.placement)?;
         if !pinned.failures.is_empty() && (!open.allow_partial || pinned.snapshots.is_empty()) {
@@ -153,7 +151,7 @@ impl Node {
             0,
             &self.ledger.request,
         )?;
-        Ok((self.contexts.add(context, open.keep_alive_ms, limit)?, shards))
+        Ok((self.contexts.add(context, keep_alive_ms, limit)?, shards))
     }
 
     /// Returns the open points in time that belong to the caller.
@@ -196,11 +194,10 @@ impl Node {
 
     /// Returns the shards as the point in time sees them. Shards of indices that are gone count as failed.
     pub(in crate::node) fn pinned_then(&self, point: &PointInTime) -> Result<Pinned> {
-        if let Some(keep_alive_ms) = point.keep_alive_millis {
-            self.check_keep_alive(keep_alive_ms)?;
-        }
+        let keep_alive = point.keep_alive_millis.map(|keep_alive_ms| self.keep_alive(keep_alive_ms));
+        let keep_alive_ms = keep_alive.transpose()?;
         check_point_in_time_id(&point.id)?;
-        let context = self.contexts.get::<contexts::PointInTime>(&point.id, point.keep_alive_millis)?;
+        let context = self.contexts.get::<contexts::PointInTime>(&point.id, keep_alive_ms)?;
         let mut pinned = Pinned {
             snapshots: Vec::new(),
             shards: Vec::new(),
@@ -228,10 +225,17 @@ impl Node {
         self.settings.load().integer("search.max_open_scroll_context").max(0) as usize
     }
 
-    fn check_keep_alive(&self, keep_alive_ms: u64) -> Result<()> {
+    /// Returns how long a context is kept after its last use.
+    ///
+    /// # Errors
+    /// That is longer than the node allows.
+    fn keep_alive(&self, keep_alive_ms: u64) -> Result<u64> {
+        if keep_alive_ms == UNTIL_NEXT_LOOK {
+            return Ok(LOOK_MS);
+        }
         let max_ms = self.settings.load().time_ms("search.max_keep_alive").unwrap_or(u64::MAX);
         if keep_alive_ms <= max_ms {
-            return Ok(());
+            return Ok(keep_alive_ms);
         }
         let shown = |ms: u64| match ms {
             ms if ms % 86_400_000 == 0 => format!("{}d", ms / 86_400_000),
@@ -248,6 +252,11 @@ impl Node {
         )))
     }
 }
+
+/// The time of `-1`: such a context is over at once, but goes away only when Elasticsearch looks for contexts
+/// that are over, every minute (`search.keep_alive_interval`).
+const UNTIL_NEXT_LOOK: u64 = u64::MAX;
+const LOOK_MS: u64 = 60_000;
 
 /// Refuses a text that is no id of a scroll, as Elasticsearch does when it decodes one.
 ///

@@ -50,7 +50,10 @@ impl Node {
             shard.refresh()?;
         }
         let reading = if request.realtime { Reading::Newest } else { Reading::Published };
-        let found = shard.get(request.id, reading)?;
+        let found = match request.forces_source {
+            true => shard.get_forced(request.id, request.realtime)?,
+            false => shard.get(request.id, reading)?,
+        };
         if let (Some(found), Some(version)) = (&found, request.version) {
             check_version(shard, request.id, found.identity.version, version)?;
         }

@@ -20,7 +20,7 @@ use super::placement::{Placement, Preference};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
-use crate::shard::{Searched, Shard, log_search};
+use crate::shard::{Searched, Shard, force_source, log_search};
 
 const SEARCH_ACTION: &str = "indices:data/read/search";
 
@@ -91,6 +91,9 @@ impl Node {
         let routing = piped.new_routing(placement.routing);
         if routing.is_some() && request.pit.is_none() {
             pinned = self.pin(expression, options, Placement { routing, ..placement })?;
+        }
+        if request.forces_source {
+            pinned.snapshots.iter_mut().for_each(force_source);
         }
         let request = &self.prepared(piped.request(request), &pinned, options)?;
         let context = self.search_context(cancelled);

@@ -10,7 +10,6 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_store::Ledger;
 use limber_store::repository::Blobs;
 use limber_store::sync::Mutex;
-use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
@@ -188,11 +187,13 @@ impl Node {
     /// Carries out `DELETE /_snapshot/{repositories}`: unregisters them without touching their content.
     pub fn delete_repositories(&self, expression: &str) -> Result<()> {
         let _changing = self.changing.lock();
+        // Here `_all` and lists are names like any other, and only `*` may match nothing.
         let names = match expression {
-            "*" | "_all" => self.repository_names("")?,
+            "*" => self.repository_names("")?,
+            _ if expression == "_all" || expression.contains(',') => Vec::new(),
             _ => self.repository_names(expression)?,
         };
-        if names.is_empty() && !wildcard::is_pattern(expression) && expression != "_all" {
+        if names.is_empty() && expression != "*" {
             return Err(repository_missing(expression));
         }
         for name in &names {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use limber_engine::Result;
 use limber_mapping::{ErrorClass, RequestError};
+use serde_json::json;
 
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -41,6 +42,7 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Post], "/_transform/{id}/_reset", &["force", "timeout"], reset),
     route(&[Method::Post], "/_transform/{id}/_schedule_now", &["timeout"], schedule),
     route(&[Method::Post], "/_transform/{id}/_update", &["defer_validation", "timeout"], update),
+    route(&[Method::Post], "/_transform/_upgrade", &["dry_run", "timeout"], upgrade),
     route(&[Method::Get], "/_transform/_stats", STATS, stats),
     route(&[Method::Get], "/_transform/{id}/_stats", STATS, stats),
 ];
@@ -49,6 +51,13 @@ pub const ROUTES: &[Route] = &[
 const SIZE: usize = 100;
 /// Polling interval of a request that waits for the end of a run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Upgrades transforms of an older version. There are none: each has the form of this version.
+fn upgrade(app: &App, request: &Request) -> Result<Response> {
+    request.flag("dry_run")?;
+    let all = app.node.get_transforms("_all", true, false, (0, 0))?;
+    Ok(Response::ok(json!({"updated": 0, "no_action": &all["count"], "needs_update": 0})))
+}
 
 /// Returns the requested part of a list: the position of its first entry, and the number of entries.
 pub(in crate::rest) fn page(request: &Request) -> Result<(usize, usize)> {

@@ -39,24 +39,28 @@ use crate::http::request::Method;
 /// Parameters of every table, followed by a table's own.
 macro_rules! with_table_parameters {
     ($($more:literal),* $(,)?) => {
-        &["v", "h", "s", "help", "bytes", "size", "time", "ts", "local", "master_timeout", "expand_wildcards", $($more),*]
+        &["v", "h", "s", "help", "bytes", "size", "time", "ts", "pri", "local", "master_timeout", $($more),*]
     };
 }
 
 /// Parameters of every paginated table, followed by a table's own.
 macro_rules! with_page_parameters {
     ($($more:literal),*) => {
-        with_table_parameters!["next_token", "sort", $($more),*]
+        with_table_parameters!["expand_wildcards", "next_token", "sort", $($more),*]
     };
 }
 
 /// The endpoints of this file (`_cat`, `_list`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_cat", &[], help::help),
-    get("/_cat/aliases", with_table_parameters!["ignore_unavailable", "allow_no_indices"], aliases::aliases),
+    get(
+        "/_cat/aliases",
+        with_table_parameters!["ignore_unavailable", "allow_no_indices", "expand_wildcards"],
+        aliases::aliases,
+    ),
     get(
         "/_cat/aliases/{name}",
-        with_table_parameters!["ignore_unavailable", "allow_no_indices"],
+        with_table_parameters!["ignore_unavailable", "allow_no_indices", "expand_wildcards"],
         aliases::aliases,
     ),
     get("/_cat/allocation", with_table_parameters![], allocation::allocation),
@@ -103,8 +107,8 @@ pub const ROUTES: &[Route] = &[
         with_table_parameters![
             "ignore_unavailable",
             "allow_no_indices",
+            "expand_wildcards",
             "health",
-            "pri",
             "include_unloaded_segments"
         ],
         indices::indices,
@@ -114,21 +118,17 @@ pub const ROUTES: &[Route] = &[
         with_table_parameters![
             "ignore_unavailable",
             "allow_no_indices",
+            "expand_wildcards",
             "health",
-            "pri",
             "include_unloaded_segments"
         ],
         indices::indices,
     ),
     get("/_list", &[], list::help),
-    get(
-        "/_list/indices",
-        with_page_parameters!["health", "pri", "include_unloaded_segments"],
-        list::list_indices,
-    ),
+    get("/_list/indices", with_page_parameters!["health", "include_unloaded_segments"], list::list_indices),
     get(
         "/_list/indices/{index}",
-        with_page_parameters!["health", "pri", "include_unloaded_segments"],
+        with_page_parameters!["health", "include_unloaded_segments"],
         list::list_indices,
     ),
     get("/_list/shards", with_page_parameters![], list::list_shards),
@@ -136,43 +136,71 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/master", with_table_parameters![], master::master),
     // OpenSearch's name for `_cat/master`.
     get("/_cat/cluster_manager", with_table_parameters![], master::master),
-    get("/_cat/nodeattrs", with_table_parameters!["full_id"], nodeattrs::nodeattrs),
+    get("/_cat/nodeattrs", with_table_parameters![], nodeattrs::nodeattrs),
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),
     get("/_cat/pending_tasks", with_table_parameters![], pending_tasks::pending_tasks),
     get("/_cat/plugins", with_table_parameters!["include_bootstrap"], plugins::plugins),
     get(
         "/_cat/recovery",
-        with_table_parameters!["ignore_unavailable", "allow_no_indices", "active_only", "detailed"],
+        with_table_parameters![
+            "ignore_unavailable",
+            "allow_no_indices",
+            "expand_wildcards",
+            "active_only",
+            "detailed"
+        ],
         recovery::recovery,
     ),
     get(
         "/_cat/recovery/{index}",
-        with_table_parameters!["ignore_unavailable", "allow_no_indices", "active_only", "detailed"],
+        with_table_parameters![
+            "ignore_unavailable",
+            "allow_no_indices",
+            "expand_wildcards",
+            "active_only",
+            "detailed"
+        ],
         recovery::recovery,
     ),
     get("/_cat/repositories", with_table_parameters![], repositories::repositories),
-    get("/_cat/segment_memory", with_table_parameters![], segment_memory::segment_memory),
-    get("/_cat/segment_memory/{index}", with_table_parameters![], segment_memory::segment_memory),
+    get("/_cat/segment_memory", with_table_parameters!["expand_wildcards"], segment_memory::segment_memory),
+    get(
+        "/_cat/segment_memory/{index}",
+        with_table_parameters!["expand_wildcards"],
+        segment_memory::segment_memory,
+    ),
     get("/_cat/pit_segments", with_table_parameters![], segments::pit_segments),
     get("/_cat/pit_segments/_all", with_table_parameters![], segments::all_pit_segments),
     get(
         "/_cat/segment_replication",
-        with_table_parameters!["active_only", "completed_only", "detailed", "shards"],
+        with_table_parameters!["expand_wildcards", "active_only", "completed_only", "detailed", "shards"],
         segment_replication::segment_replication,
     ),
     get(
         "/_cat/segment_replication/{index}",
-        with_table_parameters!["active_only", "completed_only", "detailed", "shards"],
+        with_table_parameters!["expand_wildcards", "active_only", "completed_only", "detailed", "shards"],
         segment_replication::segment_replication,
     ),
     get(
         "/_cat/segments",
-        with_table_parameters!["ignore_unavailable", "allow_no_indices", "ignore_throttled", "allow_closed"],
+        with_table_parameters![
+            "ignore_unavailable",
+            "allow_no_indices",
+            "expand_wildcards",
+            "ignore_throttled",
+            "allow_closed"
+        ],
         segments::segments,
     ),
     get(
         "/_cat/segments/{index}",
-        with_table_parameters!["ignore_unavailable", "allow_no_indices", "ignore_throttled", "allow_closed"],
+        with_table_parameters![
+            "ignore_unavailable",
+            "allow_no_indices",
+            "expand_wildcards",
+            "ignore_throttled",
+            "allow_closed"
+        ],
         segments::segments,
     ),
     get("/_cat/shards", with_table_parameters![], shards::shards),

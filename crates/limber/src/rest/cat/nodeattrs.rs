@@ -23,7 +23,7 @@ const COLUMNS: &[Column] = &[
 pub fn nodeattrs(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let id = app.node.node_id();
-    let id = if request.flag_or("full_id", false)? { id } else { id.get(..4).unwrap_or(id) };
+    let id = id.get(..4).unwrap_or(id);
     let port = app.config.http_address.rsplit_once(':').map_or("0", |(_, port)| port);
     for (name, value) in &app.config.node_attributes {
         table.rows.push(vec![

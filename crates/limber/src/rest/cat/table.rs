@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::http::request::Request;
 use crate::http::response::{Response, TextOrValue};
+use crate::rest::router::unrecognized;
 
 const NANOS_PER_MILLI: u128 = 1_000_000;
 
@@ -97,6 +98,7 @@ impl Table {
     /// Renders the response to `request`. `help` does not look at the rows, so they may be empty.
     pub fn render(self, request: &Request) -> Result<Response> {
         if request.flag_or("help", false)? {
+            refuse_selection(request)?;
             return Ok(Response::text(help(self.columns)));
         }
         Ok(Response::shown(self.chosen(request)?))
@@ -283,6 +285,17 @@ fn compare(a: &Cell, b: &Cell) -> std::cmp::Ordering {
             (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
             _ => std::cmp::Ordering::Equal,
         },
+    }
+}
+
+/// Refuses what a path selects beside `help`, which reads nothing of it. As in Elasticsearch, pools and
+/// breakers are passed over.
+fn refuse_selection(request: &Request) -> Result<()> {
+    let given = request.path_values.iter().filter(|(name, _)| !matches!(*name, "pools" | "breakers"));
+    let mut parts = given.map(|(name, _)| if *name == "node" { "nodes" } else { *name });
+    match parts.next() {
+        None => Ok(()),
+        Some(name) => Err(unrecognized(&request.uri, "parameter", &[(name, None)])),
     }
 }
 

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_engine::{
-    BulkItem, BulkOperation, BulkRequest, BulkResponse, ItemId, OperationKind, Result, VersionType,
+    ActiveCopies, BulkItem, BulkOperation, BulkRequest, BulkResponse, ItemId, OperationKind, Result,
+    VersionType,
 };
 use limber_mapping::RequestError;
 use limber_search::SourceFilter;
@@ -19,7 +20,7 @@ use serde_json::value::RawValue;
 
 use super::bulk_action::{Action, Metadata};
 use super::bulk_items::{Filters, render};
-use super::document::{active_copies, check_copies};
+use super::document::{active_copies, await_copies};
 use super::source_filter;
 use crate::http::media::{self, Format};
 use crate::http::pools::PoolName;
@@ -42,6 +43,7 @@ const PARAMETERS: &[&str] = &[
     "_source",
     "_source_includes",
     "_source_excludes",
+    "_source_exclude_vectors",
 ];
 
 /// The endpoints of this file (`_bulk`), for [`crate::rest::ROUTES`].
@@ -67,6 +69,8 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         return Err(RequestError::bad_request("parse_exception", "request body is required"));
     }
     let filter = source_filter::from_request(request);
+    // There are no vectors that could be left out.
+    request.flag("_source_exclude_vectors")?;
     let defaults = Defaults {
         index: request.param("index"),
         routing: request.param("routing"),
@@ -76,10 +80,9 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         lists_pipelines: request.flag_or("list_executed_pipelines", false)?,
     };
     super::document::check_source_on_error(request)?;
-    let copies = active_copies(request)?;
     let mut charge = app.node.ledger().request.charge(0, LABEL).map_err(|error| circuit_breaking(&error))?;
     let (operations, filters) = parse_operations(&request.body, &defaults, &mut charge)?;
-    if let Err(unavailable) = check_copies(copies) {
+    if let Err(unavailable) = await_targets(app, request, &operations) {
         let response = unanswered(&operations, &unavailable);
         return Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)?));
     }
@@ -89,6 +92,22 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         refresh: refresh_policy(request)?,
     })?;
     Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)?))
+}
+
+/// Waits for as many active copies as the request wants of the shards of all operations.
+fn await_targets(app: &App, request: &Request, operations: &[BulkOperation<'_>]) -> Result<()> {
+    if matches!(active_copies(request)?, ActiveCopies::Number(0 | 1)) {
+        return Ok(());
+    }
+    let mut last = None;
+    for operation in operations {
+        let name = Some(&*operation.index);
+        if last != name {
+            await_copies(app, request, &operation.index)?;
+            last = name;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the response to operations that all failed for the same reason.

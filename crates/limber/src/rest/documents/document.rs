@@ -37,6 +37,16 @@ const WRITE: &[&str] = &[
     "require_data_stream",
     "include_source_on_error",
 ];
+const DELETE: &[&str] = &[
+    "routing",
+    "refresh",
+    "timeout",
+    "version",
+    "version_type",
+    "if_seq_no",
+    "if_primary_term",
+    "wait_for_active_shards",
+];
 const UPDATE: &[&str] = &[
     "routing",
     "refresh",
@@ -49,6 +59,7 @@ const UPDATE: &[&str] = &[
     "_source",
     "_source_includes",
     "_source_excludes",
+    "_source_exclude_vectors",
     "doc_as_upsert",
     "include_source_on_error",
 ];
@@ -67,6 +78,17 @@ const GET: &[&str] = &[
     "fields",
     "stored_fields",
 ];
+/// What `_source` reads: it returns nothing else of a document.
+const SOURCE: &[&str] = &[
+    "routing",
+    "refresh",
+    "realtime",
+    "preference",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "_source_exclude_vectors",
+];
 
 const fn route(
     methods: &'static [Method],
@@ -84,14 +106,34 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/{index}/_doc", WRITE, PoolName::Write, index),
     route(&[Method::Put, Method::Post], "/{index}/_create/{id}", WRITE, PoolName::Write, create),
     route(&[Method::Post], "/{index}/_update/{id}", UPDATE, PoolName::Write, update),
-    route(&[Method::Delete], "/{index}/_doc/{id}", WRITE, PoolName::Write, delete),
+    route(&[Method::Delete], "/{index}/_doc/{id}", DELETE, PoolName::Write, delete),
     route(&[Method::Get, Method::Head], "/{index}/_doc/{id}", GET, PoolName::Get, get),
-    route(&[Method::Get, Method::Head], "/{index}/_source/{id}", GET, PoolName::Get, source),
+    route(&[Method::Get, Method::Head], "/{index}/_source/{id}", SOURCE, PoolName::Get, source),
 ];
 
-/// Refuses to wait for more than one active copy, because there is only the primary.
-pub fn check_wait_for_active_shards(request: &Request) -> Result<()> {
-    check_copies(active_copies(request)?)
+/// Milliseconds that a write waits for active copies, unless the request says otherwise. Source:
+/// `ReplicationRequest#DEFAULT_TIMEOUT`.
+const TIMEOUT_MS: u64 = 60_000;
+
+/// Waits for as many active copies as the request wants of the shards that a write to `name` goes to.
+pub fn await_copies(app: &App, request: &Request, name: &str) -> Result<()> {
+    match active_copies(request)? {
+        ActiveCopies::Number(0 | 1) => Ok(()),
+        copies => {
+            let timeout_ms = request.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
+            app.node.await_active_copies(name, copies, timeout_ms)
+        }
+    }
+}
+
+/// Whether the shards of these indices have as many active copies as the request wants.
+pub fn has_copies<'n>(
+    app: &App,
+    request: &Request,
+    mut names: impl Iterator<Item = &'n str>,
+) -> Result<bool> {
+    let copies = active_copies(request)?;
+    Ok(names.all(|name| app.node.await_active_copies(name, copies, 0).is_ok()))
 }
 
 /// Reads `wait_for_active_shards`. Without it one copy is enough.
@@ -114,17 +156,6 @@ pub(in crate::rest) fn parse_active_copies(text: &str) -> Result<ActiveCopies> {
     }
 }
 
-/// Fails if a write is to wait for more copies than the primary. `all` means all copies that are assigned.
-pub fn check_copies(copies: ActiveCopies) -> Result<()> {
-    match copies {
-        ActiveCopies::All | ActiveCopies::Number(0 | 1) => Ok(()),
-        ActiveCopies::Number(count) => Err(RequestError::unavailable(
-            "unavailable_shards_exception",
-            format!("Not enough active copies to meet shard count of [{count}] (have 1, needed {count})"),
-        )),
-    }
-}
-
 /// Reads `include_source_on_error`: whether an error may show the document where it cannot be parsed. Errors
 /// never show more of it than the value of a field, which Elasticsearch shows in any case.
 pub fn check_source_on_error(request: &Request) -> Result<()> {
@@ -132,7 +163,6 @@ pub fn check_source_on_error(request: &Request) -> Result<()> {
 }
 
 fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) -> Result<BulkOperation<'a>> {
-    check_wait_for_active_shards(request)?;
     check_source_on_error(request)?;
     let mut operation = BulkOperation::new(kind, request.path("index"), source);
     operation.id = request.param("id").map(Cow::Borrowed);
@@ -204,6 +234,7 @@ fn create(app: &App, request: &Request) -> Result<Response> {
 
 fn write_document(app: &App, request: &Request, kind: OperationKind) -> Result<Response> {
     let operation = operation(request, kind, without_mark(require_body(request)?))?;
+    await_copies(app, request, request.path("index"))?;
     let response = app.node.write(operation, refresh_policy(request)?, request.param("pipeline"))?;
     let location = format!("/{}/_doc/{}", encode(&response.index), encode(&response.id));
     Ok(written(&response).with_header("Location", location))
@@ -219,11 +250,13 @@ fn encode(text: &str) -> String {
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
     let operation = operation(request, OperationKind::Delete, &[])?;
+    await_copies(app, request, request.path("index"))?;
     Ok(written(&app.node.write(operation, refresh_policy(request)?, None)?))
 }
 
 fn update(app: &App, request: &Request) -> Result<Response> {
     let filter = source_filter::from_request(request);
+    request.flag("_source_exclude_vectors")?;
     if !request.has_body() {
         return Err(RequestError::validation(["script or doc is missing"]));
     }
@@ -249,6 +282,7 @@ fn update(app: &App, request: &Request) -> Result<Response> {
         Some(filter) => Some(filter),
         None => source_member(&body, &mut charge)?,
     };
+    await_copies(app, request, request.path("index"))?;
     operation.wants_source = filter.as_ref().is_some_and(|filter| filter.fetch);
     let mut response = app.node.write(operation, refresh_policy(request)?, None)?;
     // As in Elasticsearch, such an update counts no shards here, but does in a bulk.
@@ -298,13 +332,13 @@ fn read_version(request: &Request) -> Result<Option<u64>> {
 
 fn get_request(request: &Request) -> Result<GetRequest<'_>> {
     placement(request).check_for_document()?;
-    // There are no vectors that could be left out, and a synthetic source is the one that is shown.
+    // There are no vectors that could be left out.
     request.flag("_source_exclude_vectors")?;
-    request.flag("force_synthetic_source")?;
     Ok(GetRequest {
         routing: request.param("routing"),
         realtime: request.flag_or("realtime", true)?,
         refresh: request.flag_or("refresh", false)?,
+        forces_source: request.flag_or("force_synthetic_source", false)?,
         version: read_version(request)?,
         version_type: version_type(request)?,
         ..GetRequest::new(request.path("index"), request.path("id"))

@@ -22,6 +22,8 @@ const PARAMETERS: &[&str] = &[
     "_source",
     "_source_includes",
     "_source_excludes",
+    "_source_exclude_vectors",
+    "force_synthetic_source",
     "stored_fields",
 ];
 
@@ -60,6 +62,9 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
     placement(request).check_for_document()?;
     let items = parse(request)?;
     let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
+    let forces_source = request.flag_or("force_synthetic_source", false)?;
+    // There are no vectors that could be left out.
+    request.flag("_source_exclude_vectors")?;
     let room_bytes = 64 + items.len() * 256;
     work::claim(room_bytes as u64)?;
     let mut out = Vec::with_capacity(room_bytes);
@@ -72,6 +77,7 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
             routing: item.routing.as_deref(),
             realtime,
             refresh,
+            forces_source,
             version: item.version,
             version_type: item.version_type,
             ..GetRequest::new(&item.index, &item.id)
@@ -158,10 +164,14 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
     }
     let missing: Vec<String> = items
         .iter()
-        .flat_map(|item| [item.index.is_empty().then_some("index"), item.id.is_empty().then_some("id")])
-        .flatten()
         .enumerate()
-        .map(|(number, what)| format!("{}: {what} is missing for doc {number};", number + 1))
+        .flat_map(|(place, item)| {
+            let index = item.index.is_empty().then_some("index");
+            let id = item.id.is_empty().then_some("id");
+            [index, id].into_iter().flatten().map(move |what| (place, what))
+        })
+        .enumerate()
+        .map(|(number, (place, what))| format!("{}: {what} is missing for doc {place};", number + 1))
         .collect();
     if !missing.is_empty() {
         return Err(invalid(&missing.concat()));
@@ -179,6 +189,14 @@ fn scalar_text(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
+    }
+}
+
+/// Reads a version, which may be a text.
+fn version(value: &Value) -> Result<Option<u64>> {
+    match value {
+        Value::String(text) => text.parse().map(Some).map_err(|_| RequestError::number_format(text)),
+        other => Ok(other.as_u64()),
     }
 }
 
@@ -207,7 +225,7 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
             "_index" => item.index = text()?,
             "_id" => item.id = text()?,
             "routing" => item.routing = Some(text()?),
-            "version" => item.version = value.as_u64(),
+            "version" => item.version = version(value)?,
             "version_type" => item.version_type = VersionType::parse(&text()?)?,
             "_source" => {
                 item.filter = Some(SourceFilter::parse(value)?);

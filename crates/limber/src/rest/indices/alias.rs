@@ -1,6 +1,7 @@
 //! Aliases: put, delete, get, exists, and several changes in one request.
 
 use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
@@ -56,8 +57,17 @@ fn update(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"acknowledged": true, "errors": true, "action_results": shown})))
 }
 
+/// What the body of an alias may have. Source: `RestIndexPutAliasAction`.
+const MEMBERS: [&str; 7] =
+    ["index", "alias", "filter", "routing", "index_routing", "search_routing", "is_write_index"];
+
 fn put(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
+    let unknown =
+        body.as_object().and_then(|members| members.keys().find(|key| !MEMBERS.contains(&key.as_str())));
+    if let Some(unknown) = unknown {
+        return Err(RequestError::illegal_argument(format!("Unsupported field [{unknown}]")));
+    }
     let named = |name: &str| request.param(name).unwrap_or_default();
     app.node.put_alias(named("index"), named("name"), &body)?;
     Ok(changed())

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::template::filter_settings;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::documents::document::active_copies;
+use crate::rest::documents::document::{active_copies, has_copies};
 use crate::rest::human::add_date;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
@@ -23,6 +23,8 @@ const GET: &[&str] = with_indices_options![
     "settings_filter"
 ];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
+
+const REMOVE: &[&str] = with_indices_options!["timeout", "master_timeout"];
 
 const OPEN: &[&str] = with_indices_options![
     "timeout",
@@ -39,7 +41,7 @@ const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
-    slow(&[Method::Delete], "/{index}", CHANGE, delete),
+    slow(&[Method::Delete], "/{index}", REMOVE, delete),
     route(&[Method::Get], "/{index}", GET, get),
     route(&[Method::Head], "/{index}", GET, exists),
     slow(&[Method::Post], "/{index}/_open", OPEN, open),
@@ -47,8 +49,8 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Post], "/{index}/_unfreeze", CHANGE, unfreeze),
     slow(&[Method::Post], "/{index}/_close", CHANGE, close),
     slow(&[Method::Post], "/_close", CHANGE, close),
-    route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
-    route(&[Method::Delete], "/{index}/_block/{block}", CHANGE, remove_block),
+    route(&[Method::Put], "/{index}/_block/{block}", REMOVE, add_block),
+    route(&[Method::Delete], "/{index}/_block/{block}", REMOVE, remove_block),
     route(&[Method::Get, Method::Post], "/_resolve/index/{name}", with_indices_options!["mode"], resolve),
 ];
 
@@ -145,7 +147,7 @@ fn open(app: &App, request: &Request) -> Result<Response> {
         })?;
         return Ok(Response::ok(json!({"task": task})));
     }
-    let started = app.node.open_index(index, options)?;
+    let started = app.node.open_index(index, options)? && has_copies(app, request, index.split(','))?;
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
 }
 
@@ -158,7 +160,8 @@ fn unfreeze(app: &App, request: &Request) -> Result<Response> {
 
 fn close(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
-    if request.param("wait_for_active_shards") == Some("index-setting") {
+    let waits_as_set = request.param("wait_for_active_shards") == Some("index-setting");
+    if waits_as_set {
         work::warn(
             "?wait_for_active_shards=index-setting is now the default behaviour; the 'index-setting' value for this parameter should no \
              longer be used since it will become unsupported in version 9",
@@ -168,7 +171,8 @@ fn close(app: &App, request: &Request) -> Result<Response> {
     let indices: Map<String, Value> =
         closed.iter().map(|name| (name.to_string(), json!({"closed": true}))).collect();
     // There are no shards to wait for if everything was closed before.
-    let waited = !indices.is_empty();
+    let names = closed.iter().map(|name| &**name);
+    let waited = !indices.is_empty() && (waits_as_set || has_copies(app, request, names)?);
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": waited, "indices": indices})))
 }
 

@@ -48,6 +48,7 @@ pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsReque
             "request [{path}] contains _all and individual metrics [{listed}]"
         )));
     }
+    refuse_unread(request, &sections, metric == "index_metric")?;
     let level = match request.param("level") {
         None if metric == "index_metric" => StatsLevel::Cluster,
         None | Some("indices") => StatsLevel::Indices,
@@ -70,6 +71,30 @@ pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsReque
             .param("completion_fields")
             .map_or_else(|| request.list("fields"), |_| request.list("completion_fields")),
     })
+}
+
+/// Parameters that only some sections read, with these sections.
+const OF_SECTIONS: [(&str, &[&str]); 6] = [
+    ("groups", &["search"]),
+    ("fields", &["completion", "fielddata"]),
+    ("completion_fields", &["completion"]),
+    ("fielddata_fields", &["fielddata"]),
+    ("include_segment_file_sizes", &["segments"]),
+    ("include_unloaded_segments", &["segments"]),
+];
+
+/// Refuses parameters of sections that are not requested as unknown. The statistics of indices read the
+/// groups of searches in any case, those of nodes do not.
+fn refuse_unread(request: &Request, sections: &[String], is_of_node: bool) -> Result<()> {
+    if sections.is_empty() || sections.iter().any(|section| section == "_all") {
+        return Ok(());
+    }
+    let is_read = |name: &str, of: &[&str]| {
+        name == "groups" && !is_of_node || sections.iter().any(|section| of.contains(&section.as_str()))
+    };
+    let unread = OF_SECTIONS.iter().filter(|(name, of)| request.param(name).is_some() && !is_read(name, of));
+    let unread: Vec<(&str, Option<&str>)> = unread.map(|(name, _)| (*name, None)).collect();
+    if unread.is_empty() { Ok(()) } else { Err(unrecognized(&request.uri, "parameter", &unread)) }
 }
 
 fn stats(app: &App, request: &Request) -> Result<Response> {

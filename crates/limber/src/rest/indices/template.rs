@@ -10,25 +10,28 @@ use crate::http::response::Response;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
-const PUT: &[&str] = &["create", "cause", "order", "timeout", "master_timeout"];
+const PUT: &[&str] = &["create", "cause", "master_timeout"];
+const PUT_LEGACY: &[&str] = &["create", "cause", "order", "master_timeout"];
+const SIMULATE_INDEX: &[&str] = &["master_timeout", "include_defaults"];
 const SIMULATE: &[&str] = &["create", "cause", "master_timeout", "include_defaults"];
 const GET: &[&str] = &["local", "master_timeout", "flat_settings", "include_defaults", "settings_filter"];
-const DELETE: &[&str] = &["timeout", "master_timeout"];
+const GET_LEGACY: &[&str] = &["local", "master_timeout", "flat_settings", "settings_filter"];
+const DELETE: &[&str] = &["master_timeout"];
 
 const WRITE: &[Method] = &[Method::Put, Method::Post];
 
 /// The endpoints of this file (`_template`, `_index_template`, `_component_template`), for
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
-    route(WRITE, "/_template/{name}", PUT, put_legacy),
-    route(&[Method::Get], "/_template", GET, get_legacy),
-    route(&[Method::Get, Method::Head], "/_template/{name}", GET, get_legacy),
+    route(WRITE, "/_template/{name}", PUT_LEGACY, put_legacy),
+    route(&[Method::Get], "/_template", GET_LEGACY, get_legacy),
+    route(&[Method::Get, Method::Head], "/_template/{name}", GET_LEGACY, get_legacy),
     route(&[Method::Delete], "/_template/{name}", DELETE, delete_legacy),
     route(WRITE, "/_index_template/{name}", PUT, put),
     route(&[Method::Get], "/_index_template", GET, get),
     route(&[Method::Get, Method::Head], "/_index_template/{name}", GET, get),
     route(&[Method::Delete], "/_index_template/{name}", DELETE, delete),
-    route(&[Method::Post], "/_index_template/_simulate_index/{name}", SIMULATE, simulate_index),
+    route(&[Method::Post], "/_index_template/_simulate_index/{name}", SIMULATE_INDEX, simulate_index),
     route(&[Method::Post], "/_index_template/_simulate", SIMULATE, simulate),
     route(&[Method::Post], "/_index_template/_simulate/{name}", SIMULATE, simulate),
     route(WRITE, "/_component_template/{name}", PUT, put_component),
@@ -43,8 +46,9 @@ fn create(request: &Request) -> Result<bool> {
 
 fn put_legacy(app: &App, request: &Request) -> Result<Response> {
     let mut body = request.json_required()?;
+    // The order in the body comes before the one in the URL.
     if let (Some(order), Some(object)) = (request.number::<i64>("order")?, body.as_object_mut()) {
-        object.insert("order".into(), order.into());
+        object.entry("order").or_insert_with(|| order.into());
     }
     app.node.put_template(request.path("name"), &body, create(request)?)?;
     Ok(Response::acknowledged())
@@ -66,8 +70,20 @@ fn delete_legacy(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::acknowledged())
 }
 
+/// Removes the type name around the mappings of a template (`{"_doc": {...}}`), which is accepted here.
+fn without_type(mut body: Value) -> Value {
+    let mappings = body.get_mut("template").and_then(|template| template.get_mut("mappings"));
+    if let Some(mappings) = mappings
+        && mappings.as_object().is_some_and(|members| members.len() == 1 && members.contains_key("_doc"))
+    {
+        *mappings = mappings["_doc"].take();
+    }
+    body
+}
+
 fn put(app: &App, request: &Request) -> Result<Response> {
-    app.node.put_index_template(request.path("name"), &request.json_required()?, create(request)?)?;
+    let body = without_type(request.json_required()?);
+    app.node.put_index_template(request.path("name"), &body, create(request)?)?;
     Ok(Response::acknowledged())
 }
 
@@ -130,7 +146,8 @@ fn simulate(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn put_component(app: &App, request: &Request) -> Result<Response> {
-    app.node.put_component_template(request.path("name"), &request.json_required()?, create(request)?)?;
+    let body = without_type(request.json_required()?);
+    app.node.put_component_template(request.path("name"), &body, create(request)?)?;
     Ok(Response::acknowledged())
 }
 

@@ -19,6 +19,7 @@ pub const ROUTES: &[Route] = &[Route {
     path: "/{index}/_explain/{id}",
     parameters: &[
         "_source",
+        "_source_exclude_vectors",
         "_source_excludes",
         "_source_includes",
         "analyze_wildcard",
@@ -44,6 +45,8 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     if has_query_body(request) || request.param("q").is_none() {
         refuse_url_query(request)?;
     }
+    // There are no vectors that could be left out.
+    request.flag("_source_exclude_vectors")?;
     let body = request.json()?.unwrap_or(Value::Null);
     let mut search = Map::new();
     for (name, value) in body.as_object().into_iter().flatten() {

@@ -16,6 +16,7 @@ use crate::rest::{App, Route};
 
 /// URL parameters of a search.
 pub const PARAMETERS: &[&str] = with_search_options![
+    "force_synthetic_source",
     "min_compatible_shard_node",
     "phase_took",
     "pre_filter_shard_size",

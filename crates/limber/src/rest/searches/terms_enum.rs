@@ -10,14 +10,13 @@ use super::search::refused;
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_time_ms};
 use crate::http::response::Response;
-use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::{App, Route};
 
 /// The endpoints of this file (`_terms_enum`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[Route {
     methods: &[Method::Get, Method::Post],
     path: "/{index}/_terms_enum",
-    parameters: with_indices_options![],
+    parameters: &[],
     pool: PoolName::Search,
     handler: terms_enum,
 }];
@@ -61,10 +60,15 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
     if wanted.field.is_empty() {
         return Err(RequestError::validation(["field cannot be null"]));
     }
-    let options = indices_options(request, IndicesOptions::SEARCH)?;
     let (found, shards) = app
         .node
-        .terms_enum(request.path("index"), options, &wanted, timeout_ms, request.cancelled.clone())
+        .terms_enum(
+            request.path("index"),
+            IndicesOptions::SEARCH,
+            &wanted,
+            timeout_ms,
+            request.cancelled.clone(),
+        )
         .map_err(|error| refused(&error))?;
     let is_complete = !found.timed_out && shards.failed == 0;
     Ok(Response::ok(json!({"_shards": shards.to_json(), "terms": found.terms, "complete": is_complete})))

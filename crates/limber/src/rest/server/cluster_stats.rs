@@ -13,7 +13,7 @@ use crate::rest::human::with_words;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
-const STATS: &[&str] = &["flat_settings", "include_remotes", "timeout"];
+const STATS: &[&str] = &["include_remotes", "timeout"];
 
 /// The endpoints of this file (`_cluster`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[

@@ -11,7 +11,7 @@ use crate::http::response::Response;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
-const PARAMETERS: &[&str] = &["timeout", "verbose", "size"];
+const PARAMETERS: &[&str] = &["verbose", "size"];
 
 /// The documentation page for problems of a node.
 const HELP: &str = "https://www.elastic.co/docs/troubleshoot/elasticsearch/diagnose-unavailable-shards";

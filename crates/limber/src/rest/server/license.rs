@@ -4,6 +4,7 @@
 //! nor enabled.
 
 use limber_engine::Result;
+use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::info::build_hash;
@@ -15,7 +16,7 @@ use crate::rest::{App, Route};
 /// The endpoints of this file (`_license`, `_xpack`, `_features`, `_remote`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_license", &["local", "accept_enterprise"], license),
-    route(&[Method::Get], "/_license/basic_status", &["master_timeout", "timeout"], basic_status),
+    route(&[Method::Get], "/_license/basic_status", &["master_timeout"], basic_status),
     route(&[Method::Get], "/_license/trial_status", &["master_timeout"], trial_status),
     route(
         &[Method::Post],
@@ -27,7 +28,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_xpack", &["categories", "accept_enterprise"], xpack),
     route(&[Method::Get], "/_xpack/usage", &["master_timeout"], usage),
     route(&[Method::Get], "/_features", &["master_timeout"], features),
-    route(&[Method::Post], "/_features/_reset", &["master_timeout"], features),
+    route(&[Method::Post], "/_features/_reset", &["master_timeout"], reset_features),
     route(&[Method::Get], "/_remote/info", &[], remote_info),
 ];
 
@@ -102,7 +103,13 @@ fn start_basic(_: &App, request: &Request) -> Result<Response> {
 
 /// Refuses to start a trial, because there is nothing to try.
 fn start_trial(_: &App, request: &Request) -> Result<Response> {
-    request.flag_or("acknowledge", false)?;
+    if !request.flag_or("acknowledge", false)? {
+        return Ok(Response::ok(json!({
+            "acknowledged": false,
+            "trial_was_started": false,
+            "error_message": "Operation failed: Needs acknowledgement.",
+        })));
+    }
     Ok(Response::json(
         403,
         json!({
@@ -113,8 +120,16 @@ fn start_trial(_: &App, request: &Request) -> Result<Response> {
     ))
 }
 
+/// The parts of `_xpack` that a request can name.
+const CATEGORIES: [&str; 3] = ["build", "license", "features"];
+
 fn xpack(app: &App, request: &Request) -> Result<Response> {
     let categories = request.list("categories");
+    if let Some(unknown) = categories.iter().find(|name| !CATEGORIES.contains(&name.as_str())) {
+        let class = "org.elasticsearch.protocol.xpack.XPackInfoRequest.Category";
+        let reason = format!("No enum constant {class}.{}", unknown.to_uppercase());
+        return Err(RequestError::illegal_argument(reason));
+    }
     let wants = |category: &str| categories.is_empty() || categories.iter().any(|wanted| wanted == category);
     let mut answer = Map::new();
     if wants("build") {
@@ -144,10 +159,38 @@ fn states() -> Value {
     Value::Object(FEATURES.iter().map(state).collect())
 }
 
-/// Lists the features whose own indices a snapshot could include. There are none.
+/// Features that keep something besides indices, with what Elasticsearch says of them.
+const KEEPING: [(&str, &str); 2] = [("synonyms", "Manages synonyms"), ("tasks", "Manages task results")];
+
+/// Lists the features that keep something besides indices.
 fn features(_: &App, _: &Request) -> Result<Response> {
-    Ok(Response::ok(json!({"features": []})))
+    let shown = KEEPING.iter().map(|(name, description)| json!({"name": name, "description": description}));
+    Ok(Response::ok(json!({"features": shown.collect::<Vec<_>>()})))
 }
+
+/// Deletes what these features keep: the sets of synonyms, and the results of tasks.
+fn reset_features(app: &App, _: &Request) -> Result<Response> {
+    app.node.tasks().forget_results();
+    let failure = delete_synonyms(app).err();
+    let shown = KEEPING.iter().map(|(name, _)| match &failure {
+        Some(error) if *name == "synonyms" => {
+            json!({"feature_name": name, "status": "FAILURE", "exception": error.to_json()})
+        }
+        _ => json!({"feature_name": name, "status": "SUCCESS"}),
+    });
+    let status = if failure.is_none() { 200 } else { 207 };
+    Ok(Response::json(status, json!({"features": shown.collect::<Vec<_>>()})))
+}
+
+fn delete_synonyms(app: &App) -> Result<()> {
+    let listed = app.node.list_synonyms(0, SETS_MAX)?;
+    let sets = listed["results"].as_array().into_iter().flatten();
+    let mut names = sets.filter_map(|set| set["synonyms_set"].as_str());
+    names.try_for_each(|name| app.node.delete_synonyms(name))
+}
+
+/// How many sets of synonyms there may be. Source: the limit of `_synonyms`.
+const SETS_MAX: i64 = 1_000;
 
 /// Lists the remote clusters. There are none.
 fn remote_info(_: &App, _: &Request) -> Result<Response> {

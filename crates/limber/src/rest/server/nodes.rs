@@ -24,7 +24,6 @@ const STATS: &[&str] = &[
     "fields",
     "completion_fields",
     "fielddata_fields",
-    "types",
     "timeout",
     "include_segment_file_sizes",
     "include_unloaded_segments",

@@ -23,6 +23,10 @@ use super::numeric::single;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// Names of numeric types. Source: `ValueType#lenientParse`.
+const VALUE_TYPES: [&str; 10] =
+    ["double", "float", "long", "integer", "short", "byte", "number", "numeric", "date", "boolean"];
+
 /// The options of a `weighted_avg`: the field of the values and that of their weights.
 #[derive(Debug, Clone)]
 pub struct WeightedAvg {
@@ -33,9 +37,21 @@ pub struct WeightedAvg {
 impl WeightedAvg {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let format = options.text("format")?;
+        // Says how values are read that have no field, of which there are none here.
+        if let Some(kind) = options.text("value_type")?
+            && !VALUE_TYPES.contains(&kind.as_str())
+        {
+            let cause = RequestError::illegal_argument(format!("Unknown value type [{kind}]"));
+            return Err(options.failed("value_type", cause));
+        }
         let mut part = |name: &'static str| {
             let Some(map) = options.object(name)? else { return Ok(None) };
             let mut own = Options::new("weighted_avg", &options.name, map);
+            if own.has("value_type") {
+                return Err(
+                    options.failed(name, super::super::options::unknown_field("field_config", "value_type"))
+                );
+            }
             let values = ValuesOptions::parse(&mut own).and_then(|values| own.finish().map(|()| values));
             values.map(Some).map_err(|cause| options.failed(name, cause))
         };

@@ -29,6 +29,11 @@ impl SerialDiff {
         let path = buckets_path(options, missing_for("derivative"))?;
         let gaps = GapPolicy::parse(options)?;
         let format = format(options)?;
+        if options.has("lag") && !options.is_number("lag") {
+            let name = &options.name;
+            let reason = format!("Unknown key for a VALUE_STRING in [{name}]: [lag].");
+            return Err(RequestError::parsing(reason));
+        }
         let lag = options.int("lag")?.unwrap_or(1);
         let lag = usize::try_from(lag).ok().filter(|&lag| lag > 0).ok_or_else(|| {
             RequestError::parsing(format!(

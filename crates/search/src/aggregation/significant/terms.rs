@@ -39,7 +39,7 @@ impl SignificantTerms {
         let request = Significance::parse(options)?;
         // The hint only chooses between implementations with the same result.
         if let Some(hint) = options.text("execution_hint")?
-            && !matches!(hint.as_str(), "map" | "global_ordinals")
+            && !matches!(hint.as_str(), "map" | "global_ordinals" | "global_ordinals_hash")
         {
             let reason =
                 format!("Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]");

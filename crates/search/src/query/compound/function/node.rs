@@ -105,6 +105,11 @@ impl BoundNode for FunctionScoreNode {
         std::iter::once(&self.query).chain(filters).collect()
     }
 
+    /// The filters of functions say what a hit is worth, not what it matches.
+    fn highlighted_parts(&self) -> Vec<&BoundQuery> {
+        vec![&self.query]
+    }
+
     fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
         let filters = self.functions.iter_mut().filter_map(|function| function.filter.as_mut());
         std::iter::once(&mut self.query).chain(filters).collect()
