@@ -100,7 +100,8 @@ const LIST_METHODS: &[(&str, usize)] = &[
     ("hashCode", 0),
 ];
 
-/// Methods of numbers and booleans, which are called on their boxes: name, number of arguments, type of the result.
+/// Methods of numbers and booleans, which are called on their boxes: name, number of arguments, type of the
+/// result.
 const BOX_METHODS: &[(&str, usize, Type)] = &[
     ("compareTo", 1, Type::Int),
     ("equals", 1, Type::Bool),

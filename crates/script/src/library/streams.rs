@@ -22,8 +22,8 @@ pub(super) const JOINING: &str = "java.util.stream.Collectors.joining";
 /// collection is a double.
 const STREAM_SUM: &str = "stream.sum";
 
-/// Returns the name that a call of `sum` is compiled to if it is called on the result of `method` and that is a
-/// stream.
+/// Returns the name that a call of `sum` is compiled to if it is called on the result of `method` and that is
+/// a stream.
 pub(crate) fn sum_of_stream(method: &str) -> Option<&'static str> {
     let is_stream =
         method.starts_with("mapTo") || method.starts_with("flatMap") || method.ends_with("Stream");

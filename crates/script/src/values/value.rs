@@ -423,8 +423,8 @@ impl Value {
         }
     }
 
-    /// Appends the number that this is, or the numbers of a list or set; `true` counts as 1, `false` as 0, `null`
-    /// as nothing.
+    /// Appends the number that this is, or the numbers of a list or set; `true` counts as 1, `false` as 0,
+    /// `null` as nothing.
     ///
     /// # Errors
     /// Something is no number.

@@ -6,8 +6,8 @@
 //! - The filter of bytes (`FilterPath`) is used while nothing has parsed the document and no exclude has a
 //!   `*`. In includes, `*` stays within one level, and `**` matches any number of levels. An object or list
 //!   that loses all its members by an exclude is dropped.
-//! - The filter of maps (`XContentMapValues#filter`) is used otherwise. `*` matches any string, dots included.
-//!   Lists lose the objects and lists that are empty, but an emptied member stays, as `{}` or `[]`.
+//! - The filter of maps (`XContentMapValues#filter`) is used otherwise. `*` matches any string, dots
+//!   included. Lists lose the objects and lists that are empty, but an emptied member stays, as `{}` or `[]`.
 
 use limber_text::wildcard;
 use serde_json::{Map, Value};

@@ -32,7 +32,8 @@ impl Span {
     }
 }
 
-/// A time between two clock changes, before the offset of the rounding is added, from `start` (included) to `end` (excluded).
+/// A time between two clock changes, before the offset of the rounding is added, from `start` (included) to
+/// `end` (excluded).
 #[derive(Debug)]
 struct Season {
     start: i64,

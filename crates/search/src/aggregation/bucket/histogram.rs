@@ -42,9 +42,9 @@ pub struct Histogram {
 /// Numbers of buckets below this are whole numbers of intervals; doubles from here on are all integers.
 const WHOLE_MAX: i64 = 1 << 62;
 
-/// Returns the number of the bucket that is `intervals` intervals above 0, rounded down. Numbers have the order
-/// of the buckets; `NaN` is last. There are more buckets than 64-bit integers, so from 2^62 intervals on (and likewise below
-/// -2^62) doubles are numbered one after the other.
+/// Returns the number of the bucket that is `intervals` intervals above 0, rounded down. Numbers have the
+/// order of the buckets; `NaN` is last. There are more buckets than 64-bit integers, so from 2^62 intervals
+/// on (and likewise below -2^62) doubles are numbered one after the other.
 #[inline]
 pub(super) fn bucket_number(intervals: f64) -> i64 {
     if !(intervals.abs() < WHOLE_MAX as f64) {

@@ -303,7 +303,8 @@ impl Source {
         Ok(source)
     }
 
-    /// Refuses a `missing` that the field cannot read, also for aggregations that only ask whether there is one.
+    /// Refuses a `missing` that the field cannot read, also for aggregations that only ask whether there is
+    /// one.
     fn check_missing(&self) -> Result<()> {
         match &self.field {
             Some(field) if field.is_shape() || field.range_kind().is_some() => Ok(()),

@@ -87,8 +87,8 @@ impl DecimalFormat {
         Ok(format)
     }
 
-    /// Formats a number. Rounds half to even, as `DecimalFormat` does. It shows the digits that tell the number
-    /// from its neighbours (those of Java's `Double.toString`), then zeros.
+    /// Formats a number. Rounds half to even, as `DecimalFormat` does. It shows the digits that tell the
+    /// number from its neighbours (those of Java's `Double.toString`), then zeros.
     pub fn format(&self, value: f64) -> String {
         if value.is_nan() {
             return "NaN".to_owned();

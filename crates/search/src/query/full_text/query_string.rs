@@ -264,16 +264,14 @@ impl QueryNode for QueryString {
         let tree = match &self.tree {
             Ok(tree) => tree,
             Err(why) => {
+                let cause = RequestError::bad_request("parse_exception", why.clone());
                 let failed = binder.query_shard(format!("Failed to parse query [{}]", self.text));
-                return Err(failed
-                    .caused_by(RequestError::bad_request("parse_exception", why.clone()))
-                    .into());
+                return Err(failed.caused_by(cause).into());
             }
         };
         let fields = binder.or_default_fields(&self.fields);
-        let is_lenient = self.options.lenient.unwrap_or(
-            binder.settings().query_string_lenient || fields.iter().any(|(field, _)| field == "*"),
-        );
+        let usual = binder.settings().query_string_lenient || fields.iter().any(|(field, _)| field == "*");
+        let is_lenient = self.options.lenient.unwrap_or(usual);
         let translation = Translation { binder, options: &self.options, is_lenient };
         if tree.clauses.is_empty() {
             return Ok(BoundQuery::nothing("Matching no documents because no terms present"));
