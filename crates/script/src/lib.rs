@@ -41,6 +41,7 @@ pub use error::refused;
 pub use language::{Compiled, Emits, ScriptContext};
 pub use library::moving_functions;
 pub use run::{
-    DistinctTexts, DistinctValues, Emitted, EmittedBlock, OpenScript, RowStates, ScriptCeiling, Span,
+    DistinctTexts, DistinctValues, Emitted, EmittedBlock, GivenValue, OpenScript, RowStates, ScriptCeiling,
+    Span,
 };
 pub use values::{DateValue, Kept, Origin, Settled, Value, check_references};

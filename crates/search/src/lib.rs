@@ -54,6 +54,8 @@ pub use response::{
 };
 pub use score::check_similarity_scripts;
 pub use script::check_scripts as check_runtime_scripts;
-pub use source::{SourceFilter, filter_source, read_document, shown_source, source_of_stored, stored_source};
+pub use source::{
+    SourceFilter, filter_parsed, filter_source, read_document, shown_source, source_of_stored, stored_source,
+};
 pub use terms::term_vectors::term_vectors;
 pub use terms::terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};

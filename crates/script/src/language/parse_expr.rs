@@ -109,6 +109,10 @@ impl Parser {
         if !self.accept("?:") {
             return Ok(left);
         }
+        if let Kind::Literal(literal) = &left.kind {
+            let what = if matches!(literal, Literal::Null) { "null" } else { "a constant" };
+            return Err(ScriptError::argument(left.at, format!("Extraneous elvis operator. LHS is {what}.")));
+        }
         self.enter()?;
         let right = self.elvis()?;
         self.leave();
@@ -166,6 +170,10 @@ impl Parser {
             }
             self.take();
             let right = if level + 1 == SUMS { self.matching()? } else { self.level(level + 1)? };
+            let is_null = |side: &Expr| matches!(side.kind, Kind::Literal(Literal::Null));
+            if matches!(op, Binary::Equal | Binary::NotEqual) && is_null(&left) && is_null(&right) {
+                return Err(ScriptError::argument(left.at, "extraneous comparison of [null] constants"));
+            }
             left = binary(*op, left, right)?;
         }
     }

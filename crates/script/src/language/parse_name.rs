@@ -329,6 +329,9 @@ impl Parser {
         if let Some((map, name)) = changed_view(&target, &name) {
             return Ok(called(map, name, arguments, null_safe, at));
         }
+        if let Some(sum) = sum_of_stream(&target, &name, &arguments) {
+            return Ok(called(Box::new(target), sum.into(), arguments, null_safe, at));
+        }
         let (kind, ty) = match (&target.kind, name.as_str(), arguments.as_slice()) {
             (Kind::Field(field), "size" | "getLength", []) => (Kind::FieldSize(*field), Type::Int),
             (Kind::Field(field), "getValue", []) => (Kind::FieldValue(*field), Type::Def),
@@ -385,6 +388,18 @@ impl Parser {
 /// Makes a call of which only its run tells what it returns.
 fn called(target: Box<Expr>, name: Arc<str>, arguments: Vec<Expr>, null_safe: bool, at: u32) -> Expr {
     Expr { kind: Kind::Call { target, name, arguments, null_safe }, ty: Type::Def, at }
+}
+
+/// Returns the name of the call, if `sum` is called on a stream of numbers.
+fn sum_of_stream(target: &Expr, method: &str, arguments: &[Expr]) -> Option<&'static str> {
+    if method != "sum" || !arguments.is_empty() {
+        return None;
+    }
+    match &target.kind {
+        Kind::Call { name, .. } => crate::library::sum_of_stream(name),
+        Kind::Static { class, .. } => crate::library::sum_of_stream(class),
+        _ => None,
+    }
 }
 
 /// Returns the map and the name of the call, if a method changes a map through one of its views.

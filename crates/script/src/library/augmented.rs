@@ -45,13 +45,6 @@ pub(super) fn list_method(
             *list.borrow_mut() = replaced;
             Value::Null
         }
-        ("count", [lambda]) => {
-            let mut count = 0;
-            for item in items() {
-                count += i32::from(passes(machine, lambda, &item, at)?);
-            }
-            Value::Int(count)
-        }
         ("each", [lambda]) => {
             for item in items() {
                 machine.lambda(lambda, &[item], at)?;

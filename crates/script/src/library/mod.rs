@@ -42,5 +42,6 @@ pub(crate) use patterns::check_pattern_method;
 pub(crate) use score_functions::{Decay, call_built_in};
 pub(crate) use signatures::check_method;
 pub(crate) use statics::{call_static, create_object, is_instance, math, math2, round, static_returns};
+pub(crate) use streams::sum_of_stream;
 pub(crate) use token_members::{TOKEN_MEMBERS, token_member};
 pub(crate) use views::is_change_of_view;

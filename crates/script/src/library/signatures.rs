@@ -32,6 +32,8 @@ const STRING_METHODS: &[(&str, usize, Type)] = &[
     ("replace", 2, Type::Str),
     ("replaceAll", 2, Type::Str),
     ("replaceFirst", 2, Type::Str),
+    ("sha1", 0, Type::Str),
+    ("sha256", 0, Type::Str),
     ("splitOnToken", 1, Type::Def),
     ("splitOnToken", 2, Type::Def),
     ("startsWith", 1, Type::Bool),
@@ -58,7 +60,6 @@ const LIST_METHODS: &[(&str, usize)] = &[
     ("clear", 0),
     ("contains", 1),
     ("containsAll", 1),
-    ("count", 1),
     ("each", 1),
     ("eachWithIndex", 1),
     ("findResult", 1),
@@ -89,6 +90,7 @@ const LIST_METHODS: &[(&str, usize)] = &[
     ("stream", 0),
     ("subList", 2),
     ("sum", 0),
+    ("sum", 1),
     ("toString", 0),
     ("any", 1),
     ("collect", 1),
@@ -96,6 +98,15 @@ const LIST_METHODS: &[(&str, usize)] = &[
     ("find", 1),
     ("findAll", 1),
     ("hashCode", 0),
+];
+
+/// Methods of numbers and booleans, which are called on their boxes: name, number of arguments, type of the
+/// result.
+const BOX_METHODS: &[(&str, usize, Type)] = &[
+    ("compareTo", 1, Type::Int),
+    ("equals", 1, Type::Bool),
+    ("hashCode", 0, Type::Int),
+    ("toString", 0, Type::Str),
 ];
 
 /// Checks that a known class has a method; returns the type of its result. Errors have Painless's words.
@@ -114,7 +125,13 @@ pub(crate) fn check_method(target: Type, name: &str, count: usize) -> Result<Typ
                 false => missing(class),
             }
         }
-        ty if ty.is_number() || ty == Type::Bool || ty == Type::Void => missing(ty.name()),
+        Type::Void => missing(target.name()),
+        ty if ty.is_number() || ty == Type::Bool => {
+            match BOX_METHODS.iter().find(|(known, arguments, _)| *known == name && *arguments == count) {
+                Some((_, _, returns)) => Ok(*returns),
+                None => missing(ty.name()),
+            }
+        }
         _ => Ok(Type::Def),
     }
 }

@@ -18,6 +18,22 @@ pub(super) const TO_LIST: &str = "java.util.stream.Collectors.toList";
 pub(super) const TO_SET: &str = "java.util.stream.Collectors.toSet";
 pub(super) const JOINING: &str = "java.util.stream.Collectors.joining";
 
+/// The name that calls of `sum` on a stream of numbers are compiled to: it has their type, whereas `sum` of a
+/// collection is a double.
+const STREAM_SUM: &str = "stream.sum";
+
+/// Returns the name that a call of `sum` is compiled to if it is called on the result of `method` and that is
+/// a stream.
+pub(crate) fn sum_of_stream(method: &str) -> Option<&'static str> {
+    let is_stream =
+        method.starts_with("mapTo") || method.starts_with("flatMap") || method.ends_with("Stream");
+    let is_part = matches!(
+        method,
+        "chars" | "map" | "filter" | "distinct" | "sorted" | "limit" | "skip" | "peek" | "boxed" | "stream"
+    );
+    (is_stream || is_part).then_some(STREAM_SUM)
+}
+
 /// Whether a lambda returns `true` for an item.
 pub(super) fn passes(machine: &mut impl Machine, lambda: &Value, item: &Value, at: u32) -> Outcome<bool> {
     Ok(matches!(machine.lambda(lambda, std::slice::from_ref(item), at)?, Value::Bool(true)))
@@ -114,6 +130,20 @@ fn result(
         }
         ("collect", [into]) => return collect(machine, items, into, at),
         ("sum", []) => {
+            let mut sum = 0.0;
+            for item in &items {
+                sum += summand(item, at)?;
+            }
+            Value::Double(sum)
+        }
+        ("sum", [lambda]) => {
+            let mut sum = 0.0;
+            for item in items {
+                sum += summand(&machine.lambda(lambda, &[item], at)?, at)?;
+            }
+            Value::Double(sum)
+        }
+        (STREAM_SUM, []) => {
             let mut sum = match items.first() {
                 Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
                 _ => Value::Int(0),
@@ -125,6 +155,14 @@ fn result(
         }
         _ => return gather(machine, items, name, arguments, at),
     }))
+}
+
+/// Returns the number that `sum` of a collection adds.
+fn summand(item: &Value, at: u32) -> Outcome<f64> {
+    if item.is_number() {
+        return Ok(item.f64());
+    }
+    Err(ScriptError::cast(at, format!("class {} cannot be cast to class java.lang.Number", item.class())))
 }
 
 /// Collects the items of a stream, or what a function makes of each item of a list.

@@ -4,11 +4,18 @@ use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
 
 use super::machine::Machine;
 use super::store::ITEM_BYTES;
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
+
+/// Returns bytes as lower-case hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// Calls a method of a string; `None` if there is no such method.
 pub(crate) fn string_method(
@@ -32,6 +39,8 @@ pub(crate) fn string_method(
             let bytes = bytes.map_err(|_| ScriptError::argument(at, no_base64(text)))?;
             Value::str(String::from_utf8_lossy(&bytes))
         }
+        ("sha1", []) => Value::str(hex(&Sha1::digest(text))),
+        ("sha256", []) => Value::str(hex(&Sha256::digest(text))),
         ("concat", [other]) => Value::str(text.to_owned() + &other.text()),
         ("equalsIgnoreCase", [other]) => Value::Bool(text.to_lowercase() == other.text().to_lowercase()),
         ("compareTo", [Value::Str(other)]) => Value::Int(compare(text, other)),

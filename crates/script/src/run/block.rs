@@ -25,6 +25,7 @@ use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::f64_from_sortable;
 use limber_mapping::{Field, NumberForm, ValueKind};
 
+use super::given_value::GivenValue;
 use super::interpreter::Run;
 use crate::error::failed;
 use crate::language::{Compiled, Expr, Kind, Stmt, Variable};
@@ -84,15 +85,23 @@ impl<'r, 'a> Block<'r, 'a> {
 }
 
 impl Block<'_, '_> {
-    /// Gives each document `_value`, a stored number of a field.
-    pub fn with_values(mut self, field: &Field, stored: &[i64]) -> Self {
-        self.aggregated = match field.date() {
-            Some((_, resolution)) => {
-                let millis = stored.iter().map(|stored| resolution.millis(*stored)).collect();
-                Some(Column::whole(Type::Long, millis))
+    /// Gives each document `_value`, a stored number of a field in the given form.
+    pub fn with_values(mut self, field: &Field, stored: &[i64], form: GivenValue) -> Self {
+        self.aggregated = Some(match (form, field.number_form()) {
+            (GivenValue::Long, _) => {
+                let whole = |stored: &i64| match form.value(field, *stored) {
+                    Value::Long(number) => number,
+                    _ => 0,
+                };
+                Column::whole(Type::Long, stored.iter().map(whole).collect())
             }
-            None => numbers_of(field, stored),
-        };
+            (GivenValue::Double, Some(NumberForm::Scaled(factor))) => {
+                let mut numbers = Vec::with_capacity(stored.len());
+                divided(stored, factor, &mut numbers);
+                Column::real(numbers)
+            }
+            _ => Column::real(stored.iter().map(|stored| form.double(field, *stored)).collect()),
+        });
         self
     }
 

@@ -10,8 +10,9 @@ use serde_json::{Map, Value as Json};
 
 use super::block::{Block, DistinctTexts, DistinctValues, EmittedBlock, RowStates, only_expression};
 use super::emit::Emitted;
+use super::given_value::GivenValue;
 use super::interpreter::Run;
-use crate::documents::{DocId, Documents, number};
+use crate::documents::{DocId, Documents};
 use crate::error::ScriptError;
 use crate::language::{Compiled, Expr, Kind};
 use crate::library::Machine;
@@ -118,16 +119,17 @@ impl<'a> OpenScript<'a> {
     }
 
     /// Computes the script's number for each of `docs`, which ascend and have the stored number of `field` as
-    /// their `_value`; `false` if the script must run document by document.
+    /// their `_value`; `false` if the script must run document by document. `form`: see [`Self::value_of`].
     pub fn block_of_values(
         &mut self,
         docs: &[DocId],
         field: &Field,
         stored: &[i64],
+        form: GivenValue,
         out: &mut Vec<f64>,
     ) -> bool {
         self.run.begin(docs);
-        let mut block = Block::new(&mut self.run, &[], docs.len()).with_values(field, stored);
+        let mut block = Block::new(&mut self.run, &[], docs.len()).with_values(field, stored, form);
         match block.numbers(self.script) {
             Some(numbers) => {
                 *out = numbers;
@@ -149,7 +151,7 @@ impl<'a> OpenScript<'a> {
         let (mut numbers, mut kept_bytes) = (Vec::new(), 0);
         if let Some(DistinctValues { values, indexes }) = self.repeated(docs)? {
             for index in indexes {
-                values[index as usize].numbers(&mut numbers);
+                values[index as usize].numbers(&mut numbers)?;
                 found(&mut numbers);
                 numbers.clear();
             }
@@ -157,7 +159,7 @@ impl<'a> OpenScript<'a> {
         }
         for at in 0..docs.len() {
             self.run.renew(kept_bytes);
-            self.run_at(at, scores)?.numbers(&mut numbers);
+            self.run_at(at, scores)?.numbers(&mut numbers)?;
             kept_bytes += size_of_val(numbers.as_slice()) as u64;
             found(&mut numbers);
             numbers.clear();
@@ -165,22 +167,17 @@ impl<'a> OpenScript<'a> {
         Ok(())
     }
 
-    /// Adds what the script returns for one value of a document, its `_value`.
+    /// Adds what the script returns for one value of a document, its `_value` in the given form.
     pub fn value_of(
         &mut self,
         doc: DocId,
         field: &Field,
         stored: i64,
+        form: GivenValue,
         out: &mut Vec<f64>,
     ) -> Result<(), RequestError> {
-        self.run.aggregated = match field.date() {
-            Some((_, resolution)) => Value::Long(resolution.millis(stored)),
-            None => number(field, stored),
-        };
-        self.values(&[doc], &[], |value| {
-            value.numbers(out);
-            Ok(())
-        })
+        self.run.aggregated = form.value(field, stored);
+        self.values(&[doc], &[], |value| value.numbers(out))
     }
 
     /// Reports what the script returns for one term of a document, its `_value`.

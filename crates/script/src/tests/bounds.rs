@@ -111,7 +111,7 @@ fn numbers_of_nested_lists_end() {
         items.borrow_mut().push(own.clone());
     }
     let mut numbers = Vec::new();
-    own.numbers(&mut numbers);
+    let _ = own.numbers(&mut numbers);
     assert_eq!(numbers, [1.0]);
     if let Value::List(items) = &own {
         items.borrow_mut().clear();

@@ -417,7 +417,7 @@ fn every_operator_and_form_of_every_value_ends() {
     let values = pool(&mut run, &constants);
     let forms = |value: &Value| {
         let mut numbers = Vec::new();
-        value.numbers(&mut numbers);
+        let _ = value.numbers(&mut numbers);
         let json = value.to_json(100).map(|json| json.to_string().len()).unwrap_or_default();
         let settled = Settled::of(value, Origin::Combine).map(|settled| settled.bytes()).unwrap_or_default();
         let kept = Kept { made: Vec::new() }.sweep(std::iter::once(value));

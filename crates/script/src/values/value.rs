@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
 
@@ -422,14 +423,29 @@ impl Value {
         }
     }
 
-    /// Appends the number that this is, or the numbers of a list or set; `true` counts as 1, `false` as 0.
-    pub fn numbers(&self, out: &mut Vec<f64>) {
-        match self {
-            Value::List(items) => out.extend(items.borrow().iter().filter_map(Value::number)),
-            Value::Set(items) => {
-                out.extend(items.borrow().walk().iter().filter_map(|(item, _)| item.number()));
+    /// Appends the number that this is, or the numbers of a list or set; `true` counts as 1, `false` as 0,
+    /// `null` as nothing.
+    ///
+    /// # Errors
+    /// Something is no number.
+    pub fn numbers(&self, out: &mut Vec<f64>) -> Result<(), RequestError> {
+        let mut add = |item: &Value| match item.number() {
+            Some(number) => {
+                out.push(number);
+                Ok(())
             }
-            other => out.extend(other.number()),
+            None if item.is_null() => Ok(()),
+            None => {
+                let item = item.text();
+                let reason =
+                    format!("Unsupported script value [{item}], expected a number, date, or boolean");
+                Err(RequestError::illegal_argument(reason))
+            }
+        };
+        match self {
+            Value::List(items) => items.borrow().iter().try_for_each(add),
+            Value::Set(items) => items.borrow().walk().iter().try_for_each(|(item, _)| add(item)),
+            other => add(other),
         }
     }
 

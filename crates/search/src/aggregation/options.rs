@@ -140,6 +140,24 @@ impl Options {
         number.map(Some).ok_or_else(wrong)
     }
 
+    /// Takes `missing`, which must be a scalar.
+    fn missing(&mut self) -> Result<Option<Value>> {
+        match self.replacement()? {
+            Some(value @ (Value::Array(_) | Value::Object(_))) => Err(self.wrong_type("missing", &value)),
+            value => Ok(value),
+        }
+    }
+
+    /// Takes `missing` in whichever form. The parts of aggregations with several fields may have `null`.
+    fn replacement(&mut self) -> Result<Option<Value>> {
+        let is_part = matches!(self.kind, "weighted_avg" | "t_test" | "multi_terms" | "field_config");
+        if !is_part && self.map.get("missing").is_some_and(Value::is_null) {
+            let reason = format!("[missing] must not be null: [{}]", self.name);
+            return Err(self.refused("missing", reason));
+        }
+        Ok(self.take("missing"))
+    }
+
     /// Takes an option that is an object.
     pub fn object(&mut self, option: &str) -> Result<Option<Map<String, Value>>> {
         match self.take(option) {
@@ -233,7 +251,7 @@ const SCRIPTED: &[&str] = &[
 impl ValuesOptions {
     /// Reads `field`, `script`, `missing`, `format`.
     pub fn parse(options: &mut Options) -> Result<ValuesOptions> {
-        let script = match options.take("script") {
+        let script = match options.take_typed("script")? {
             Some(_) if !SCRIPTED.contains(&options.kind) => {
                 return Err(RequestError::unsupported(format!(
                     "[script] in the aggregation [{}]",
@@ -243,17 +261,14 @@ impl ValuesOptions {
             Some(script) => Some(Script::parse(&script).map_err(|cause| options.failed("script", cause))?),
             None => None,
         };
-        let value_type = match options.take("value_type") {
+        let value_type = match options.take_typed("value_type")? {
             Some(value) => Some(ValueType::parse(&value, options)?),
             None => None,
         };
         let field = options.text("field")?;
         options.has_no_field = (field.is_none() && script.is_none()).then_some("field, script");
         let field = field.unwrap_or_default();
-        let missing = options.take("missing");
-        if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
-            return Err(options.wrong_type("missing", value));
-        }
+        let missing = options.missing()?;
         let format = options.text("format")?;
         Ok(ValuesOptions { field, missing, format, time_zone: None, script, value_type })
     }
@@ -279,10 +294,7 @@ impl ValuesOptions {
     /// Reads `field` and `missing`. Without a field, its name is empty.
     pub fn parse_plain(options: &mut Options) -> Result<ValuesOptions> {
         let field = options.text("field")?.unwrap_or_default();
-        let missing = options.take("missing");
-        if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
-            return Err(options.wrong_type("missing", value));
-        }
+        let missing = options.missing()?;
         Ok(ValuesOptions { field, missing, ..ValuesOptions::default() })
     }
 
@@ -294,7 +306,7 @@ impl ValuesOptions {
         }
         let field = options.text("field")?;
         options.has_no_field = field.is_none().then_some(wanted);
-        let missing = options.take("missing");
+        let missing = options.replacement()?;
         if let Some(missing) = &missing {
             limber_mapping::geo::parse_point(missing, true)
                 .map_err(|cause| options.failed("missing", cause))?;

@@ -61,6 +61,17 @@ impl ComputedTermReader<'_> {
         Ok(())
     }
 
+    /// Returns the positions of those of `docs` that have a key.
+    pub fn valued(&mut self, docs: &[DocId]) -> Result<Vec<usize>> {
+        let (mut positions, mut first) = (Vec::new(), 0);
+        for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
+            self.read_or(window, &[], None)?;
+            positions.extend((0..window.len()).filter(|at| self.key(*at).is_some()).map(|at| first + at));
+            first += window.len();
+        }
+        Ok(positions)
+    }
+
     /// Returns the index of the key among the strings that were read last, of a document that was read last.
     pub fn term_index(&self, at: usize) -> usize {
         self.of_docs.get(at).map_or(usize::MAX, |index| *index as usize)

@@ -160,6 +160,13 @@ impl<'a> DistanceReader<'a> {
         self.descending
     }
 
+    /// Returns the position of each place's document among `docs`.
+    pub fn valued(&mut self, docs: &[DocId]) -> Result<Vec<usize>> {
+        let Some(column) = &self.column else { return Ok(Vec::new()) };
+        column.gather(docs, &mut self.batch)?;
+        Ok(self.batch.iter().map(|(position, _)| position).collect())
+    }
+
     /// Computes one key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
     /// `None`: each document is its own owner.
     pub fn read(

@@ -124,11 +124,32 @@ impl<'a> NestedReader<'a> {
                 let allowed = self.allowed.as_ref();
                 let children =
                     inside.children(*doc).filter(|&child| allowed.is_none_or(|bits| bits.contains(child)));
-                self.children.extend(children.take(self.max_children));
+                self.children.extend(children);
                 self.owners.resize(self.children.len(), owner);
+            }
+            if self.max_children < usize::MAX {
+                self.keep_first()?;
             }
         }
         self.inner.read_together(&self.children, &self.owners, docs.len(), out)
+    }
+
+    /// Keeps of each owner only the first children that have a value, as many as `max_children`.
+    fn keep_first(&mut self) -> Result<()> {
+        let Some(valued) = self.inner.valued(&self.children)? else { return Ok(()) };
+        let mut last = (u32::MAX, 0);
+        let mut kept = 0;
+        for position in valued {
+            let (child, owner) = (self.children[position], self.owners[position]);
+            last = if last.0 == owner { (owner, last.1 + 1) } else { (owner, 1) };
+            if last.1 <= self.max_children {
+                (self.children[kept], self.owners[kept]) = (child, owner);
+                kept += 1;
+            }
+        }
+        self.children.truncate(kept);
+        self.owners.truncate(kept);
+        Ok(())
     }
 
     /// Converts a key of the shard to a key of this segment.

@@ -76,6 +76,13 @@ impl NumberReader<'_> {
         Ok(())
     }
 
+    /// Returns the position of each value's document among `docs`.
+    pub fn valued(&mut self, docs: &[DocId]) -> Result<Vec<usize>> {
+        let Some(column) = &mut self.column else { return Ok(Vec::new()) };
+        column.gather(docs, &mut self.batch)?;
+        Ok(self.batch.iter().map(|(position, _)| position).collect())
+    }
+
     fn best_of(&self, min: i64, max: i64) -> i64 {
         ordered(self.transform.apply(if self.descending { max } else { min }), self.descending)
     }

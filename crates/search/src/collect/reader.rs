@@ -156,6 +156,21 @@ impl<'a> KeyReader<'a> {
         Ok(())
     }
 
+    /// Returns the positions of those of `docs` that have a value, ascending. `None` if that is not known of
+    /// documents apart from their keys.
+    pub fn valued(&mut self, docs: &[DocId]) -> Result<Option<Vec<usize>>> {
+        let mut positions: Vec<usize> = match self {
+            KeyReader::Number(reader) => reader.valued(docs)?,
+            KeyReader::Term(reader) => reader.valued(docs)?,
+            KeyReader::Distance(reader) => reader.valued(docs)?,
+            KeyReader::Script(_) => (0..docs.len()).collect(),
+            KeyReader::Computed(reader) => reader.valued(docs)?,
+            KeyReader::Score { .. } | KeyReader::Doc { .. } | KeyReader::Nested(_) => return Ok(None),
+        };
+        positions.dedup();
+        Ok(Some(positions))
+    }
+
     /// Returns the position of a shard-wide key in the order of this segment's keys.
     pub fn local(&self, key: &SortKey) -> Result<i64> {
         Ok(match (self, key) {

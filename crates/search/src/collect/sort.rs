@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64, sortable_from_u64, u64_from_sortable};
-use limber_mapping::{Field, RequestError};
+use limber_mapping::{Field, IntegerWidth, RequestError, ValueKind};
 use serde_json::Value;
 
 use super::distance::Origins;
@@ -215,13 +215,46 @@ impl BoundSort {
                     let instant = format.parse_instant_with_math(&text, 0, false, &Zone::Utc)?;
                     return self.resolution.stored(instant);
                 }
-                if let Value::Bool(flag) = value {
+                if let (true, Value::Bool(flag)) = (self.has_booleans(), value) {
                     return Ok(i64::from(*flag));
                 }
                 let number = limber_mapping::number::integer_from_text(&text)
                     .ok_or_else(|| json::number_format(&text))?;
                 i64::try_from(number.value).map_err(|_| json::number_format(&text))
             }
+        }
+    }
+
+    fn has_booleans(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| field.is_bool())
+    }
+
+    /// Converts a value of `search_after` to the key of a number. Source: Elasticsearch's
+    /// `SearchAfterBuilder#convertValueFromSortType`.
+    fn number_after(&self, value: &Value) -> std::result::Result<i64, RequestError> {
+        let is_whole = !matches!(self.kind, KeyKind::Double | KeyKind::Float | KeyKind::Unsigned);
+        let width = self.field.as_ref().map(|field| &field.values);
+        match value {
+            // Java's casts: a number that is beyond all keys comes after or before them.
+            Value::Number(number) if is_whole => Ok(match (number.as_i64(), number.as_f64()) {
+                (Some(whole), _) => whole,
+                (None, double) => double.unwrap_or(0.0) as i64,
+            }),
+            Value::String(text) if self.has_booleans() => match text.as_str() {
+                "true" => Ok(1),
+                "false" => Ok(0),
+                _ => Err(RequestError::illegal_argument(format!(
+                    "Cannot parse boolean [{text}], expected either [true] or [false]"
+                ))),
+            },
+            // Only keys of 64 bits are also read as doubles.
+            Value::String(text)
+                if matches!(width, Some(ValueKind::Long(width)) if *width != IntegerWidth::Long)
+                    && text.parse::<i64>().is_err() =>
+            {
+                Err(json::number_format(text))
+            }
+            other => self.number_of(other),
         }
     }
 
@@ -280,7 +313,10 @@ impl BoundSort {
                 Value::String(text) if text == "Infinity" || text == "-Infinity" => self.missing_number,
                 // The error for a string that is no date says so.
                 Value::String(_) if self.date_format().is_some() => self.number_of(value)?,
-                other => self.number_of(other).map_err(failed)?,
+                Value::Bool(flag) if self.date_format().is_some() => {
+                    self.number_of(&flag.to_string().into())?
+                }
+                other => self.number_after(other).map_err(failed)?,
             })),
         }
     }

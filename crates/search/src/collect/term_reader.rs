@@ -98,6 +98,13 @@ impl TermReader<'_> {
         Ok(())
     }
 
+    /// Returns the position of each value's document among `docs`.
+    pub fn valued(&mut self, docs: &[DocId]) -> Result<Vec<usize>> {
+        let Some(column) = &self.column else { return Ok(Vec::new()) };
+        column.gather(docs, &mut self.batch)?;
+        Ok(self.batch.iter().map(|(position, _)| position).collect())
+    }
+
     /// Returns the best key of the window.
     pub fn best_in(&self, start: DocId) -> Result<Option<i64>> {
         if !matches!(self.mode, MultiValueMode::Min | MultiValueMode::Max) {

@@ -54,6 +54,13 @@ pub(super) fn collect(
     Ok(found)
 }
 
+/// Whether `fields` names a field whose values are read from the source.
+pub(super) fn read_source(mapping: &Mapping, request: &SearchRequest) -> bool {
+    let is_read = |field: &Field| field.id.0 as usize >= reserved::COUNT && !is_computed(field);
+    (request.fields.iter())
+        .any(|wanted| mapping.matching_names(&wanted.field).any(|(_, field)| is_read(&field)))
+}
+
 /// Adds the `docvalue_fields`.
 fn add_columns(
     shard: &ShardSnapshot,

@@ -41,6 +41,9 @@ impl ColumnFormat {
         match self {
             ColumnFormat::Own => field.show_number(stored, None),
             ColumnFormat::Date(format) => field.show_number(stored, Some(format)),
+            ColumnFormat::Number(format) if matches!(field.values, ValueKind::Long(_)) => {
+                format.format_whole(stored).into()
+            }
             ColumnFormat::Number(format) => format.format(field.decode_f64(stored)).into(),
         }
     }

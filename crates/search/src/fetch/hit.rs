@@ -24,7 +24,7 @@ use crate::request::{SearchRequest, StoredFields};
 use crate::response::SearchHit;
 use crate::shard::bound_search::InnerSearch;
 use crate::shard::rescore::BoundRescore;
-use crate::source::{filter_below, filter_source, read_document, shown_source};
+use crate::source::{SourceFilter, filter_below, filter_parsed, filter_source, read_document, shown_source};
 use crate::values::sort_key::SortKey;
 
 /// How hits of a shard were found.
@@ -69,6 +69,8 @@ pub(super) struct Fetcher<'a> {
     pub times: Option<FetchTimes>,
     scripts: Option<ScriptFields<'a>>,
     parts: Parts<'a>,
+    /// Whether `fields` are read from the source, which is parsed before it is filtered then.
+    reads_fields: bool,
     /// The segment whose hits are read.
     opened: Option<(Opened<'a>, Option<SegmentHighlight<'a>>)>,
     /// The kept values of stored fields for the current hit, if these differ from its source.
@@ -104,6 +106,7 @@ impl<'a> Fetcher<'a> {
             times: None,
             scripts: ScriptFields::of(request, shard)?,
             parts: Parts::of(searched, request.named_scores),
+            reads_fields: fields::read_source(&shard.mapping, request),
             opened: None,
             stored: None,
             whole: None,
@@ -136,7 +139,9 @@ impl<'a> Fetcher<'a> {
         };
         let mut started = self.times.is_some().then(Instant::now);
         let (opened, _) = self.opened.as_ref().expect(OPENED);
-        opened.ignored.collect(hit.doc, &mut fetched.ignored)?;
+        if !matches!(self.request.stored_fields, Some(StoredFields::None)) {
+            opened.ignored.collect(hit.doc, &mut fetched.ignored)?;
+        }
         let source = self.read_document(&around, &mut fetched)?;
         started = self.note(FetchStep::StoredFields, started);
         self.read_versions(&around, &mut fetched)?;
@@ -206,7 +211,8 @@ impl<'a> Fetcher<'a> {
                 // Nothing of it is shown, and its fields have no values.
                 None => Some(Value::Object(Map::new())),
                 Some(source) if around.steps.is_empty() => {
-                    show_source(self.plan, source, needs_values, fetched)?
+                    let filter = if self.reads_fields { filter_parsed } else { filter_source };
+                    show_source(self.plan, source, needs_values, filter, fetched)?
                 }
                 Some(source) => {
                     let place = (std::ptr::from_ref(around.segment) as usize, around.doc);
@@ -326,6 +332,7 @@ fn show_source(
     plan: &Plan,
     source: Cow<'_, [u8]>,
     needs_values: bool,
+    filter: fn(&Value, &SourceFilter) -> Value,
     fetched: &mut SearchHit,
 ) -> Result<Option<Value>> {
     let is_filtered = plan.source.fetch && !plan.source.is_everything();
@@ -335,7 +342,7 @@ fn show_source(
     };
     match &parsed {
         Some(value) if is_filtered => {
-            fetched.source = Some(filter_source(value, &plan.source).to_string().into_bytes());
+            fetched.source = Some(filter(value, &plan.source).to_string().into_bytes());
         }
         _ if plan.source.is_everything() => fetched.source = Some(source.into_owned()),
         _ => {}

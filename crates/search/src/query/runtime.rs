@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use limber_mapping::Field;
+use limber_mapping::{Field, RequestError};
+use limber_text::wildcard;
 
 use super::bound::BoundQuery;
 use super::compound::match_all::{EverythingNode, NothingNode};
@@ -22,7 +23,7 @@ pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()
     if let Some(constant) = field.as_ref().and_then(|field| field.constant()) {
         let is_selected = selects_constant(&node.docs, constant.map(str::as_bytes))
             || field.as_ref().is_some_and(|field| &*field.path == "_index")
-                && selects_other_name(&node.docs, shard);
+                && (selects_other_name(&node.docs, shard) || selects_by_pattern(&node.docs, shard)?);
         query.node = match is_selected {
             true => Box::new(EverythingNode { boost: node.boost }),
             false => Box::new(NothingNode { reason: "the constant of the field is another one".to_owned() }),
@@ -37,6 +38,28 @@ pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()
 fn selects_other_name(docs: &Docs, shard: &ShardSnapshot) -> bool {
     let names = shard.documents.as_ref().map(|documents| documents.other_names(&shard.index.name));
     names.unwrap_or_default().iter().any(|name| selects_constant(docs, Some(name.as_bytes())))
+}
+
+/// Whether a term of `_index` is a pattern of a name of the index.
+///
+/// # Errors
+/// A term is empty.
+fn selects_by_pattern(docs: &Docs, shard: &ShardSnapshot) -> Result<bool> {
+    let Docs::Terms { terms, .. } = docs else { return Ok(false) };
+    let others = shard.documents.as_ref().map(|documents| documents.other_names(&shard.index.name));
+    let others = others.unwrap_or_default();
+    for term in terms.iter() {
+        let pattern = String::from_utf8_lossy(term);
+        if pattern.is_empty() {
+            let reason = "Invalid index name [], expression cannot be empty";
+            return Err(RequestError::bad_request("invalid_index_name_exception", reason).into());
+        }
+        let is_of = |name: &str| pattern == "_all" || wildcard::matches(&pattern, name);
+        if is_of(&shard.index.name) || others.iter().any(|name| is_of(name)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn attach_docs(docs: &mut Docs, shard: &ShardSnapshot) -> Result<()> {

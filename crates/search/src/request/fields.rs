@@ -49,6 +49,10 @@ impl FieldFormat {
         };
         let mut parsed = FieldFormat::of(String::new());
         for (name, value) in members {
+            let is_text = value.is_string() || (name == "format" && value.is_null());
+            if matches!(name.as_str(), "field" | "format") && !is_text {
+                return Err(ObjectParser::new("fetch_field_and_format").unsupported(name, value));
+            }
             match name.as_str() {
                 "field" => parsed.field = json::scalar_text(value).unwrap_or_default(),
                 "format" => parsed.format = json::scalar_text(value),

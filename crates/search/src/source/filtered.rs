@@ -1,9 +1,13 @@
 //! Filters a document: "which members do these patterns keep?"
 //!
 //! Source: Elasticsearch's `SourceFilter`: a pattern includes or excludes what it names together with
-//! everything below. In excludes, `*` matches any string, dots included (`XContentMapValues#filter`). In
-//! includes it does so only if some exclude has a `*`; otherwise `*` stays within one level, and `**`
-//! matches any number of levels (`FilterPath`).
+//! everything below. Elasticsearch has two filters, and so do we:
+//!
+//! - The filter of bytes (`FilterPath`) is used while nothing has parsed the document and no exclude has a
+//!   `*`. In includes, `*` stays within one level, and `**` matches any number of levels. An object or list
+//!   that loses all its members by an exclude is dropped.
+//! - The filter of maps (`XContentMapValues#filter`) is used otherwise. `*` matches any string, dots
+//!   included. Lists lose the objects and lists that are empty, but an emptied member stays, as `{}` or `[]`.
 
 use limber_text::wildcard;
 use serde_json::{Map, Value};
@@ -12,25 +16,26 @@ use super::filter::SourceFilter;
 
 /// Returns the document without what the filter excludes.
 pub fn filter_source(source: &Value, filter: &SourceFilter) -> Value {
-    match source {
-        Value::Object(members) => Value::Object(object(members, "", filter.includes.is_empty(), filter)),
-        other => other.clone(),
-    }
+    Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*'))).document(source)
+}
+
+/// Filters like [`filter_source`] a document that Elasticsearch has parsed for another purpose.
+pub fn filter_parsed(source: &Value, filter: &SourceFilter) -> Value {
+    Filtering::of(filter, true).document(source)
 }
 
 /// Filters like [`filter_source`], for an object that is at `path` of its document.
 pub(crate) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Value {
     let Value::Object(members) = part else { return part.clone() };
+    let filtering = Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*')));
     // The path itself and the paths of the objects that enclose it.
     let above = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path]);
-    let names =
-        |patterns: &[String], one: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, one));
-    if above.clone().any(|one| names(&filter.excludes, one)) {
+    if above.clone().any(|one| filtering.is_excluded(one)) {
         return Value::Object(Map::new());
     }
     let is_included =
-        filter.includes.is_empty() || above.clone().any(|one| kept_by(filter, one) == Reach::Whole);
-    Value::Object(object(members, path, is_included, filter))
+        filter.includes.is_empty() || above.clone().any(|one| filtering.kept_by(one) == Reach::Whole);
+    Value::Object(filtering.object(members, path, is_included))
 }
 
 /// How far a pattern matches along a path.
@@ -44,16 +49,103 @@ enum Reach {
     Whole,
 }
 
-/// Returns how far the `includes` match along a path, at best.
-fn kept_by(filter: &SourceFilter, path: &str) -> Reach {
-    let spans_levels = filter.excludes.iter().any(|pattern| pattern.contains('*'));
-    let reach = |pattern: &String| match spans_levels {
-        false => reach_by_level(pattern, path),
-        true if wildcard::matches(pattern, path) => Reach::Whole,
-        true if may_match_below(pattern, path) => Reach::Below,
-        true => Reach::Nowhere,
-    };
-    filter.includes.iter().map(reach).max().unwrap_or(Reach::Nowhere)
+/// A filter, and which of Elasticsearch's two ways to apply it is used.
+#[derive(Clone, Copy)]
+struct Filtering<'f> {
+    filter: &'f SourceFilter,
+    /// Whether the filter of maps is used.
+    is_map: bool,
+}
+
+impl<'f> Filtering<'f> {
+    fn of(filter: &'f SourceFilter, is_map: bool) -> Filtering<'f> {
+        Filtering { filter, is_map }
+    }
+
+    fn document(self, source: &Value) -> Value {
+        match source {
+            Value::Object(members) => {
+                Value::Object(self.object(members, "", self.filter.includes.is_empty()))
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn is_excluded(self, path: &str) -> bool {
+        self.filter.excludes.iter().any(|pattern| wildcard::matches(pattern, path))
+    }
+
+    /// Whether an exclude may match something below a path that is not excluded itself.
+    fn may_exclude_below(self, path: &str) -> bool {
+        self.filter.excludes.iter().any(|pattern| may_match_below(pattern, path))
+    }
+
+    /// Returns how far the `includes` match along a path, at best.
+    fn kept_by(self, path: &str) -> Reach {
+        let reach = |pattern: &String| match self.is_map {
+            false => reach_by_level(pattern, path),
+            true if wildcard::matches(pattern, path) => Reach::Whole,
+            true if may_match_below(pattern, path) => Reach::Below,
+            true => Reach::Nowhere,
+        };
+        self.filter.includes.iter().map(reach).max().unwrap_or(Reach::Nowhere)
+    }
+
+    /// Filters an object. `is_included`: a pattern named this object or one that encloses it.
+    fn object(self, members: &Map<String, Value>, prefix: &str, is_included: bool) -> Map<String, Value> {
+        let mut kept = Map::new();
+        for (name, value) in members {
+            let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+            if self.is_excluded(&path) {
+                continue;
+            }
+            let reach = if is_included { Reach::Whole } else { self.kept_by(&path) };
+            if reach == Reach::Nowhere {
+                continue;
+            }
+            let is_included = reach == Reach::Whole;
+            if is_included && !self.may_exclude_below(&path) {
+                kept.insert(name.clone(), value.clone());
+            } else if let Some((value, is_emptied)) = self.value(value, &path, is_included)
+                && (!is_emptied || (self.is_map && is_included))
+            {
+                kept.insert(name.clone(), value);
+            }
+        }
+        kept
+    }
+
+    fn list(self, items: &[Value], path: &str, is_included: bool) -> Vec<Value> {
+        let mut kept = Vec::new();
+        for item in items {
+            if let Some((item, is_emptied)) = self.value(item, path, is_included)
+                && !is_emptied
+            {
+                kept.push(item);
+            }
+        }
+        kept
+    }
+
+    /// Filters the value at a path, and returns also whether nothing is left of an object or list.
+    /// `None` if it is a scalar that is not kept.
+    fn value(self, value: &Value, path: &str, is_included: bool) -> Option<(Value, bool)> {
+        // The filter of bytes keeps an object of which it removed nothing.
+        let is_kept_empty = is_included && !self.is_map;
+        match value {
+            Value::Object(members) => {
+                let kept = self.object(members, path, is_included);
+                let is_emptied = kept.is_empty() && !(is_kept_empty && members.is_empty());
+                Some((kept.into(), is_emptied))
+            }
+            Value::Array(items) => {
+                let kept = self.list(items, path, is_included);
+                let is_emptied = kept.is_empty() && !(is_kept_empty && items.is_empty());
+                Some((kept.into(), is_emptied))
+            }
+            scalar => is_included.then(|| (scalar.clone(), false)),
+        }
+    }
 }
 
 fn reach_by_level(pattern: &str, path: &str) -> Reach {
@@ -72,69 +164,6 @@ fn reach_by_level(pattern: &str, path: &str) -> Reach {
         return skipped.max(next(Some(pattern)));
     }
     if wildcard::matches(wanted, own) { next(rest) } else { Reach::Nowhere }
-}
-
-/// Filters an object. `is_included`: a pattern named this object or one that encloses it.
-fn object(
-    members: &Map<String, Value>,
-    prefix: &str,
-    is_included: bool,
-    filter: &SourceFilter,
-) -> Map<String, Value> {
-    let mut kept = Map::new();
-    for (name, value) in members {
-        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        if filter.excludes.iter().any(|pattern| wildcard::matches(pattern, &path)) {
-            continue;
-        }
-        let reach = if is_included { Reach::Whole } else { kept_by(filter, &path) };
-        if reach == Reach::Nowhere {
-            continue;
-        }
-        let is_included = reach == Reach::Whole;
-        match value {
-            Value::Object(inner) => {
-                let inner = object(inner, &path, is_included, filter);
-                if is_included || !inner.is_empty() {
-                    kept.insert(name.clone(), inner.into());
-                }
-            }
-            Value::Array(items) => {
-                let items = array(items, &path, is_included, filter);
-                if is_included || !items.is_empty() {
-                    kept.insert(name.clone(), items.into());
-                }
-            }
-            scalar if is_included => {
-                kept.insert(name.clone(), scalar.clone());
-            }
-            _ => {}
-        }
-    }
-    kept
-}
-
-fn array(items: &[Value], path: &str, is_included: bool, filter: &SourceFilter) -> Vec<Value> {
-    let mut kept = Vec::new();
-    for item in items {
-        match item {
-            Value::Object(inner) => {
-                let inner = object(inner, path, is_included, filter);
-                if is_included || !inner.is_empty() {
-                    kept.push(inner.into());
-                }
-            }
-            Value::Array(inner) => {
-                let inner = array(inner, path, is_included, filter);
-                if is_included || !inner.is_empty() {
-                    kept.push(inner.into());
-                }
-            }
-            scalar if is_included => kept.push(scalar.clone()),
-            _ => {}
-        }
-    }
-    kept
 }
 
 /// Whether the pattern can match a path below `path`.
@@ -200,5 +229,43 @@ mod tests {
         check(&["nothing"], &[], json!({}));
         check(&["z"], &[], json!({"z": null}));
         check(&["a.b.c"], &[], json!({}));
+    }
+    // Recorded from Elasticsearch 9.4.3; with `fields` in the request, it has parsed the source.
+    #[test]
+    fn what_excludes_empty_depends_on_the_filter() {
+        let source = json!({
+            "o": [{"a": "x", "b": 2}, {"a": "y"}, {}, [], [{"a": 1}], 7],
+            "p": {"a": 1, "q": {}}, "s": {"a": []}, "n": {"m": {"y": 1}},
+        });
+        let check = |is_parsed: bool, includes: &[&str], excludes: &[&str], changes: Value| {
+            let own = |patterns: &[&str]| patterns.iter().map(|pattern| pattern.to_string()).collect();
+            let filter = SourceFilter { fetch: true, includes: own(includes), excludes: own(excludes) };
+            let filtered = match is_parsed {
+                true => filter_parsed(&source, &filter),
+                false => filter_source(&source, &filter),
+            };
+            let mut expected = if includes.is_empty() { source.clone() } else { json!({}) };
+            for (name, value) in changes.as_object().expect("an object") {
+                expected[name] = value.clone();
+            }
+            expected.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+            assert_eq!(filtered, expected, "{includes:?} {excludes:?}");
+        };
+        check(false, &[], &["o.a"], json!({"o": [{"b": 2}, {}, [], 7]}));
+        check(false, &[], &["o.a", "o.b"], json!({"o": [{}, [], 7]}));
+        check(false, &[], &["p.a", "p.q"], json!({"p": null}));
+        check(false, &[], &["s.a"], json!({"s": null}));
+        check(false, &[], &["s.x"], json!({}));
+        check(false, &[], &["n.m.y"], json!({"n": null}));
+        check(false, &["o"], &["o.a"], json!({"o": [{"b": 2}, {}, [], 7]}));
+        check(false, &["p"], &["p.a", "p.q"], json!({}));
+        check(false, &["*.y"], &[], json!({}));
+        check(false, &[], &["o.*"], json!({"o": [7]}));
+        check(false, &[], &["p.*"], json!({"p": {}}));
+        check(false, &[], &["n.m.*"], json!({"n": {"m": {}}}));
+        check(false, &[], &["*.a"], json!({"o": [{"b": 2}, 7], "p": {"q": {}}, "s": {}}));
+        check(false, &["o"], &["o.a*"], json!({"o": [{"b": 2}, 7]}));
+        check(true, &[], &["o.a"], json!({"o": [{"b": 2}, 7]}));
+        check(true, &["*.y"], &[], json!({"n": {"m": {"y": 1}}}));
     }
 }

@@ -7,6 +7,6 @@ mod shown;
 
 pub use filter::SourceFilter;
 pub(crate) use filtered::filter_below;
-pub use filtered::filter_source;
+pub use filtered::{filter_parsed, filter_source};
 pub(crate) use shown::read_source;
 pub use shown::{read_document, shown_source, source_of_stored, stored_source};

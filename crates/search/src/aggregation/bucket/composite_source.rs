@@ -19,6 +19,7 @@ use super::super::values::format::{Format, double, zone};
 use super::date_buckets::{DateBuckets, Span};
 use super::date_options::{calendar_or_fixed, offset_millis};
 use super::grid_cells::{CellMemory, GridCells};
+use super::histogram::{bucket_number, intervals_of};
 use super::histogram_collector::stored_range;
 use super::rounding::{Interval, Rounding};
 use crate::context::ShardSnapshot;
@@ -415,9 +416,7 @@ impl<'s> SourceReader<'s> {
         let mut span = self.span;
         let (source, memory) = (self.source, &mut self.memory);
         let mut id_of = |stored: i64| match (&self.request.kind, &mut self.dates) {
-            (SourceKind::Histogram { interval }, _) => {
-                Some((source.decode(stored) / interval).floor() as i64)
-            }
+            (SourceKind::Histogram { interval }, _) => Some(bucket_number(source.decode(stored) / interval)),
             (SourceKind::Tiles(cells), _) => cells.cell_of(stored, memory).map(|cell| cell as i64),
             (_, Some(dates)) => {
                 if !span.contains(stored) {
@@ -463,7 +462,7 @@ impl<'s> SourceReader<'s> {
     pub fn key(&self, id: i64) -> Key {
         match (&self.reader, &self.request.kind) {
             (Reader::Keys(reader), _) => reader.key(id),
-            (_, SourceKind::Histogram { interval }) => Key::Double(id as f64 * interval),
+            (_, SourceKind::Histogram { interval }) => Key::Double(intervals_of(id) * interval),
             _ => Key::Long(id),
         }
     }
@@ -487,7 +486,7 @@ impl<'s> SourceReader<'s> {
             (Reader::Keys(reader), _, key) => reader.id(key, budget)?.unwrap_or(0),
             (_, SourceKind::Histogram { interval }, key) => {
                 let exact = key.as_double() / interval;
-                (if self.request.descending { exact.ceil() } else { exact.floor() }) as i64
+                bucket_number(if self.request.descending { exact.ceil() } else { exact })
             }
             (_, _, Key::Long(value)) => *value,
             _ => 0,

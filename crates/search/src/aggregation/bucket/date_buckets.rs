@@ -32,7 +32,8 @@ impl Span {
     }
 }
 
-/// A time between two clock changes, from `start` (included) to `end` (excluded).
+/// A time between two clock changes, before the offset of the rounding is added, from `start` (included) to
+/// `end` (excluded).
 #[derive(Debug)]
 struct Season {
     start: i64,
@@ -268,12 +269,15 @@ impl DateBuckets {
         if !matches!(self.rounding.zone, Zone::Region(_)) {
             return None;
         }
-        let is_it = |season: &Season| season.start <= instant && instant < season.end;
+        let offset = self.rounding.offset_millis;
+        // Rounding subtracts the offset first, so it is the clock at this time that counts.
+        let plain = instant.saturating_sub(offset);
+        let is_it = |season: &Season| season.start <= plain && plain < season.end;
         let at = match self.seasons.iter().position(is_it) {
             Some(at) => at,
             None => {
-                let (start, end) = self.rounding.zone.season_at(instant)?;
-                let seconds = self.rounding.zone.offset_seconds_at(instant);
+                let (start, end) = self.rounding.zone.season_at(plain)?;
+                let seconds = self.rounding.zone.offset_seconds_at(plain);
                 let rounding = Rounding { zone: Zone::Fixed { seconds }, ..self.rounding.clone() };
                 self.seasons.push(Season { start, end, rounding });
                 self.seasons.len() - 1
@@ -282,7 +286,9 @@ impl DateBuckets {
         let season = &self.seasons[at];
         let start = season.rounding.round(instant);
         let span = Span { start, end: season.rounding.next(start) };
-        (span.start >= season.start && span.end <= season.end && span.end > instant).then_some(span)
+        let plain_span = (span.start.saturating_sub(offset), span.end.saturating_sub(offset));
+        let is_within = plain_span.0 >= season.start && plain_span.1 <= season.end;
+        (is_within && span.end > instant).then_some(span)
     }
 }
 
@@ -322,8 +328,11 @@ mod tests {
                 Interval::Second, Interval::Hour, Interval::Day, Interval::Week, Interval::Month, Interval::Year,
                 Interval::FixedMillis(5_400_000), Interval::FixedMillis(3 * 86_400_000),
             ]),
+            offset_millis in prop::sample::select(vec![
+                0, 3_600_000, -3_600_000, 86_400_000, -86_400_000, -1_234_567, 40 * 86_400_000, -40 * 86_400_000,
+            ]),
         ) {
-            let rounding = Rounding { interval, zone: Zone::parse(zone).expect("a zone"), offset_millis: 0 };
+            let rounding = Rounding { interval, zone: Zone::parse(zone).expect("a zone"), offset_millis };
             let mut buckets = DateBuckets::new(rounding.clone(), Some((first, first + length)), 0);
             for instant in instants {
                 let span = buckets.span_of(instant);

@@ -39,6 +39,39 @@ pub struct Histogram {
     pub order: BucketOrder,
 }
 
+/// Numbers of buckets below this are whole numbers of intervals; doubles from here on are all integers.
+const WHOLE_MAX: i64 = 1 << 62;
+
+/// Returns the number of the bucket that is `intervals` intervals above 0, rounded down. Numbers have the
+/// order of the buckets; `NaN` is last. There are more buckets than 64-bit integers, so from 2^62 intervals
+/// on (and likewise below -2^62) doubles are numbered one after the other.
+#[inline]
+pub(super) fn bucket_number(intervals: f64) -> i64 {
+    if !(intervals.abs() < WHOLE_MAX as f64) {
+        return far_number(intervals);
+    }
+    // Computes `floor`, which is a function call on baseline x86-64.
+    let truncated = intervals as i64;
+    truncated - i64::from(truncated as f64 > intervals)
+}
+
+#[cold]
+fn far_number(intervals: f64) -> i64 {
+    let intervals = if intervals.is_nan() { f64::NAN } else { intervals };
+    let number = WHOLE_MAX + (intervals.abs().to_bits() - (WHOLE_MAX as f64).to_bits()) as i64;
+    if intervals < 0.0 { -number } else { number }
+}
+
+/// Returns the number of intervals from 0 to the start of a bucket, given its [number](bucket_number).
+pub(super) fn intervals_of(number: i64) -> f64 {
+    if number.unsigned_abs() < WHOLE_MAX as u64 {
+        return number as f64;
+    }
+    let beyond = number.unsigned_abs() - WHOLE_MAX as u64;
+    let intervals = f64::from_bits((WHOLE_MAX as f64).to_bits() + beyond);
+    if number < 0 { -intervals } else { intervals }
+}
+
 /// Reads `min_doc_count`, 0 by default.
 pub(super) fn min_doc_count(options: &mut Options) -> Result<u64, RequestError> {
     let count = options.long("min_doc_count")?.unwrap_or(0);
@@ -82,24 +115,21 @@ impl Histogram {
         }))
     }
 
-    /// Returns the number of the bucket that holds a value. Saturates.
+    /// Returns the number of the bucket that holds a value.
     #[inline]
     pub fn number(&self, value: f64) -> i64 {
-        let exact = (value - self.offset) / self.interval;
-        // Computes `floor`, which is a function call on baseline x86-64.
-        let truncated = exact as i64;
-        truncated.saturating_sub(i64::from(truncated as f64 > exact))
+        bucket_number((value - self.offset) / self.interval)
     }
 
     /// Returns the key that is shown for a bucket.
     pub fn key(&self, number: i64) -> f64 {
-        number as f64 * self.interval + self.offset
+        intervals_of(number) * self.interval + self.offset
     }
 
     /// Whether the hard bounds allow the bucket.
     #[inline]
     pub fn allows(&self, number: i64) -> bool {
-        let key = number as f64 * self.interval;
+        let key = intervals_of(number) * self.interval;
         self.hard_bounds.min.is_none_or(|min| key >= min) && self.hard_bounds.max.is_none_or(|max| key <= max)
     }
 }
@@ -225,4 +255,39 @@ fn inverted(min: f64, max: f64) -> RequestError {
     let class = "org.elasticsearch.search.aggregations.bucket.histogram.DoubleBounds";
     let built = RequestError::illegal_argument(format!("Cannot instantiate an object of {class}"));
     ObjectParser::new(DOUBLE_BOUNDS).failed_to_build(built.caused_by(thrown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_double_has_a_bucket_of_its_own() {
+        let ascending = [
+            f64::NEG_INFINITY,
+            -1e300,
+            -2e19,
+            -1e19,
+            -9.3e18,
+            -4.611686018427388e18,
+            -4.6e18,
+            -1.0,
+            0.0,
+            5.0,
+            4.6e18,
+            4.611686018427388e18,
+            4.611686018427389e18,
+            9.3e18,
+            1e19,
+            2e19,
+            1e300,
+            f64::INFINITY,
+        ];
+        for double in ascending {
+            assert_eq!(intervals_of(bucket_number(double)), double);
+        }
+        assert!(ascending.is_sorted_by_key(|double| bucket_number(*double)));
+        assert_eq!([bucket_number(-0.5), bucket_number(1.5)], [-1, 1]);
+        assert!(intervals_of(bucket_number(-f64::NAN)).is_nan());
+    }
 }

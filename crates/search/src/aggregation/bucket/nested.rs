@@ -64,18 +64,18 @@ impl Nested {
             ))),
         }
     }
+}
 
-    /// Returns the nested object of the path, or one without any documents if nothing is mapped there.
-    fn object(&self, shard: &ShardSnapshot) -> Arc<NestedPath> {
-        shard.mapping.nested(&self.path).cloned().unwrap_or_else(|| {
-            Arc::new(NestedPath {
-                space: SpaceId(u32::MAX),
-                path: Arc::from(self.path.as_str()),
-                parent: SpaceId::ROOT,
-                include_in_root: false,
-            })
+/// Returns the nested object of a path, or one without any documents if nothing is mapped there.
+fn object(path: &str, shard: &ShardSnapshot) -> Arc<NestedPath> {
+    shard.mapping.nested(path).cloned().unwrap_or_else(|| {
+        Arc::new(NestedPath {
+            space: SpaceId(u32::MAX),
+            path: Arc::from(path),
+            parent: SpaceId::ROOT,
+            include_in_root: false,
         })
-    }
+    })
 }
 
 impl ReverseNested {
@@ -90,7 +90,7 @@ impl Request for Nested {
     }
 
     fn scope(&self, _: &Aggregation, shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
-        shard.within(&self.object(shard)).map(Some)
+        shard.within(&object(&self.path, shard)).map(Some)
     }
 }
 
@@ -141,6 +141,8 @@ impl Request for ReverseNested {
         let is_around = current.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('.'));
         match shard.mapping.nested(path) {
             Some(nested) if is_around => shard.within(nested).map(Some),
+            // Where the current scope is not mapped either, there are no documents to leave.
+            None if shard.mapping.nested(current).is_none() => shard.within(&object(path, shard)).map(Some),
             _ => Err(RequestError::illegal_argument(format!(
                 "Reverse nested path [{path}] is not a parent of the current nested scope [{current}]"
             ))
@@ -153,6 +155,17 @@ impl Collect for ReverseNested {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let CollectorContext { bound, subs, shard, budget, .. } = context;
         let outer = bound.inner.as_ref().expect("bound with its documents");
+        if let Some(path) = self.path.as_deref().filter(|path| shard.mapping.nested(path).is_none()) {
+            // This index has no such objects, so nothing is found.
+            return Ok(Box::new(NestedCollector {
+                path,
+                shard,
+                inner: outer,
+                steps: None,
+                doc_count: 0,
+                out: Out::new(subs, budget),
+            }));
+        }
         let path = &shard.nested.as_ref().expect("checked when it was bound").nested.path;
         Ok(Box::new(ReverseCollector {
             path,

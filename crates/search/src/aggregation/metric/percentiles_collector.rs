@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use limber_mapping::RequestError;
+use limber_mapping::number::java_double;
 use limber_segment::SegmentView;
 
 use super::super::answer::partial::Partial;
@@ -116,6 +117,13 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
             return self.counts.add(&self.reader.load(entries.docs)?, entries, &mut self.starts);
         }
         let positions = self.reader.load_doubles(entries.docs, &mut self.doubles)?;
+        // Fields hold finite values only.
+        if self.source.script.is_some()
+            && let Some(value) = self.doubles.iter().find(|value| !value.is_finite())
+        {
+            let reason = format!("Invalid value: {}", java_double(*value));
+            return Err(RequestError::illegal_argument(reason).into());
+        }
         let values = Values { values: self.doubles.as_slice(), positions };
         let (distributions, touched, request) =
             (self.distributions.get_mut(), &mut self.touched, self.request);

@@ -7,7 +7,7 @@ use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{
     DateContext, Field, Mapping, NumberForm, RangeKind, RequestError, Selection, ValueKind,
 };
-use limber_script::ScriptContext;
+use limber_script::{GivenValue, ScriptContext};
 use serde_json::{Value, json};
 
 use super::super::options::ValuesOptions;
@@ -46,6 +46,8 @@ pub(in crate::aggregation) struct ScriptSource {
     pub script: Arc<BoundScript>,
     /// The field whose values it transforms; `None` if it computes values without one.
     pub field: Option<Arc<Field>>,
+    /// The type in which it gets them.
+    pub given: GivenValue,
     pub gives: Gives,
 }
 
@@ -268,7 +270,11 @@ impl Source {
                     ))
                     .into());
                 }
-                (Some(ScriptSource { script: Arc::new(script), field, gives }), None)
+                let given = match gives == Gives::Whole && aggregation != "date_range" {
+                    true => GivenValue::Long,
+                    false => GivenValue::Double,
+                };
+                (Some(ScriptSource { script: Arc::new(script), field, given, gives }), None)
             }
         };
         let shown_as = field.as_ref().or(script.as_ref().and_then(|source| source.field.as_ref()));
@@ -283,7 +289,7 @@ impl Source {
         };
         let is_widened =
             accepts != Accepts::Dates && field.as_deref().is_some_and(|field| is_fraction(options, field));
-        Ok(Source {
+        let source = Source {
             name: options.field.clone(),
             field,
             format,
@@ -292,7 +298,20 @@ impl Source {
             script,
             runtime,
             is_widened,
-        })
+        };
+        source.check_missing()?;
+        Ok(source)
+    }
+
+    /// Refuses a `missing` that the field cannot read, also for aggregations that only ask whether there is
+    /// one.
+    fn check_missing(&self) -> Result<()> {
+        match &self.field {
+            Some(field) if field.is_shape() || field.range_kind().is_some() => Ok(()),
+            Some(_) if self.is_numeric() => self.missing_number().map(drop),
+            Some(_) => self.missing_term().map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Makes the source of a field that is not mapped.

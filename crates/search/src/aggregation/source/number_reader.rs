@@ -227,14 +227,16 @@ impl NumberReader<'_> {
         column.gather(docs, &mut self.batch)?;
         let Batch { values, positions, .. } = &self.batch;
         if self.batch.is_aligned() {
-            return Ok(script.block_of_values(docs, field, values, &mut numbers).then_some(numbers));
+            return Ok(script
+                .block_of_values(docs, field, values, source.given, &mut numbers)
+                .then_some(numbers));
         }
         // Only documents that have one value, and no replacement for those without.
         if self.missing.is_some() || !positions.is_sorted_by(|left, right| left < right) {
             return Ok(None);
         }
         let owners: Vec<DocId> = positions.iter().map(|position| docs[*position as usize]).collect();
-        Ok(script.block_of_values(&owners, field, values, &mut numbers).then_some(numbers))
+        Ok(script.block_of_values(&owners, field, values, source.given, &mut numbers).then_some(numbers))
     }
 
     /// Returns the positions of the documents of the block that was run last, as [`Values`] has them.
@@ -269,7 +271,7 @@ impl NumberReader<'_> {
             if let Some(column) = &column {
                 column.values(*doc, &mut stored)?;
                 for stored in &stored {
-                    script.value_of(*doc, field, *stored, &mut numbers)?;
+                    script.value_of(*doc, field, *stored, source.given, &mut numbers)?;
                 }
             }
             add_numbers(&mut numbers, self.missing, position as u32, stored_of, values, positions);

@@ -87,32 +87,52 @@ impl DecimalFormat {
         Ok(format)
     }
 
-    /// Formats a number. Rounds half to even, as `DecimalFormat` does.
+    /// Formats a number. Rounds half to even, as `DecimalFormat` does. It shows the digits that tell the
+    /// number from its neighbours (those of Java's `Double.toString`), then zeros.
     pub fn format(&self, value: f64) -> String {
         if value.is_nan() {
             return "NaN".to_owned();
         }
-        let scaled = value * f64::from(self.multiplier);
-        let mut out = String::new();
+        if value.is_infinite() {
+            return self.enclosed(value.is_sign_negative(), |out| out.push('∞'));
+        }
+        let scaled = (value * f64::from(self.multiplier)).abs();
+        let shortest = scaled.to_string();
+        let fraction_digits = shortest.split_once('.').map_or(0, |(_, fraction)| fraction.len());
         // Rust also rounds the exact decimal expansion half to even.
-        let digits = format!("{:.*}", self.fraction_digits_max, scaled.abs());
-        let (integer, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-        if value.is_sign_negative() {
+        let digits = match fraction_digits > self.fraction_digits_max {
+            true => format!("{scaled:.*}", self.fraction_digits_max),
+            false => shortest,
+        };
+        self.enclosed(value.is_sign_negative(), |out| self.push_digits(&digits, out))
+    }
+
+    /// Formats an integer, with all its digits.
+    pub fn format_whole(&self, value: i64) -> String {
+        let digits = (i128::from(value) * i128::from(self.multiplier)).unsigned_abs().to_string();
+        self.enclosed(value < 0, |out| self.push_digits(&digits, out))
+    }
+
+    fn enclosed(&self, is_negative: bool, push: impl FnOnce(&mut String)) -> String {
+        let mut out = String::new();
+        if is_negative {
             out.push('-');
         }
         out.push_str(&self.prefix);
-        if value.is_infinite() {
-            out.push('∞');
-        } else {
-            self.push_integer(integer, &mut out);
-            let kept = fraction.trim_end_matches('0').len().max(self.fraction_digits_min);
-            if kept > 0 {
-                out.push('.');
-                out.push_str(&fraction[..kept]);
-            }
-        }
+        push(&mut out);
         out.push_str(&self.suffix);
         out
+    }
+
+    fn push_digits(&self, digits: &str, out: &mut String) {
+        let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        self.push_integer(integer, out);
+        let kept = fraction.trim_end_matches('0');
+        if kept.len().max(self.fraction_digits_min) > 0 {
+            out.push('.');
+            out.push_str(kept);
+            out.extend(std::iter::repeat_n('0', self.fraction_digits_min.saturating_sub(kept.len())));
+        }
     }
 
     fn push_integer(&self, integer: &str, out: &mut String) {
@@ -176,6 +196,25 @@ mod tests {
             ("yyyy-MM-dd", -0.25, "-yyyy-MM-dd0"),
         ] {
             assert_eq!(DecimalFormat::parse(pattern).expect("pattern").format(value), expected, "{pattern}");
+        }
+        // Recorded from Elasticsearch 9.4.3.
+        for (pattern, value, expected) in [
+            ("#,##0.###", 1234567890123456789012.0, "1,234,567,890,123,456,800,000"),
+            ("0.00", 1e23, "100000000000000000000000.00"),
+            ("0.00", 1.005, "1.00"),
+            ("0.0", 0.15, "0.1"),
+            ("0.0", 0.25, "0.2"),
+        ] {
+            assert_eq!(DecimalFormat::parse(pattern).expect("pattern").format(value), expected, "{pattern}");
+        }
+        for (pattern, value, expected) in [
+            ("0.0", i64::MIN, "-9223372036854775808.0"),
+            ("#,##0", i64::MAX, "9,223,372,036,854,775,807"),
+            ("0%", i64::MIN, "-922337203685477580800%"),
+            ("00000", 5, "00005"),
+        ] {
+            let format = DecimalFormat::parse(pattern).expect("pattern");
+            assert_eq!(format.format_whole(value), expected, "{pattern}");
         }
         assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(509))).is_ok());
         assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(510))).is_err());

@@ -104,7 +104,7 @@ impl Format {
             Format::Unsigned => u64_from_sortable(value).to_string(),
             Format::Boolean => (value != 0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value, zone),
-            Format::Decimal(format) => format.format(value as f64),
+            Format::Decimal(format) => format.format_whole(value),
         })
     }
 

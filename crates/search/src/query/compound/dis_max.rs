@@ -24,6 +24,8 @@ pub(in crate::query) struct DisMax {
     pub queries: Vec<Query>,
     /// The scores of the other clauses are multiplied by this factor and added to the best one.
     pub tie_breaker: f32,
+    /// Whether it is the request's own `dis_max`, which Lucene makes even of a single clause.
+    pub is_asked: bool,
 }
 
 /// At least two clauses, of which the best one determines the score.
@@ -38,7 +40,7 @@ pub(in crate::query) fn parse(
     parser: &mut Parser<'_>,
 ) -> Result<Query, RequestError> {
     let mut common = Common::default();
-    let mut node = DisMax { queries: Vec::new(), tie_breaker: 0.0 };
+    let mut node = DisMax { queries: Vec::new(), tie_breaker: 0.0, is_asked: true };
     for (key, value) in members {
         match (key.as_str(), value) {
             ("queries", Value::Array(items)) => {
@@ -59,8 +61,19 @@ pub(in crate::query) fn parse(
     Ok(common.query(node))
 }
 
+/// Refuses a factor that Lucene's `DisjunctionMaxQuery` does not accept.
+pub(in crate::query) fn check_tie_breaker(factor: f32) -> Result<(), RequestError> {
+    match (0.0..=1.0).contains(&factor) {
+        true => Ok(()),
+        false => Err(RequestError::illegal_argument("tieBreakerMultiplier must be in [0, 1]")),
+    }
+}
+
 impl QueryNode for DisMax {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        if self.is_asked || self.queries.len() > 1 {
+            check_tie_breaker(self.tie_breaker)?;
+        }
         let mut queries = Vec::with_capacity(self.queries.len());
         for query in &self.queries {
             let bound = binder.query(query, boost)?;

@@ -50,6 +50,9 @@ pub(in crate::query) fn parse_none(
 fn common(query: &str, members: &Map<String, Value>) -> Result<Common, RequestError> {
     let mut common = Common::default();
     for (key, value) in members {
+        if (query, key.as_str()) == ("match_all", "_name") && !value.is_string() {
+            return Err(ObjectParser::parsing(query).unsupported(key, value));
+        }
         let taken = common
             .take(key, value)
             .map_err(|cause| ObjectParser::parsing(query).malformed(key).caused_by(cause))?;

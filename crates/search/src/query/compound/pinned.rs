@@ -54,7 +54,7 @@ pub(in crate::query) fn parse(
         (Some(pins), None) | (None, Some(pins)) => pins,
     };
     if pins.is_empty() {
-        return Ok(common.query(DisMax { queries: vec![organic], tie_breaker: 0.0 }));
+        return Ok(common.query(DisMax { queries: vec![organic], tie_breaker: 0.0, is_asked: false }));
     }
     let count = pins.len() as u32;
     let mut queries = Vec::with_capacity(pins.len() + 1);
@@ -63,7 +63,7 @@ pub(in crate::query) fn parse(
         queries.push(parser.query(&pin.query(score))?);
     }
     queries.push(organic);
-    Ok(common.query(DisMax { queries, tie_breaker: 0.0 }))
+    Ok(common.query(DisMax { queries, tie_breaker: 0.0, is_asked: false }))
 }
 
 fn pins(items: &[Value], read: fn(&Value) -> Result<Pin, RequestError>) -> Result<Vec<Pin>, RequestError> {

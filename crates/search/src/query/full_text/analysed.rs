@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use limber_mapping::Field;
 use limber_mapping::analysis::{Analyzer, take_failure};
+use limber_mapping::{Field, RequestError};
 use limber_work as work;
 
 use super::token_graph::GraphTerm;
@@ -13,6 +13,20 @@ use crate::query::parse::check_clauses;
 
 /// One term of an analysed text, and its position.
 pub(in crate::query) type AnalysedTerm = (Box<[u8]>, u32);
+
+/// Refuses a name that no analyzer of the index has, whether or not a text is analysed.
+/// `option`: the option of the query that names it.
+pub(super) fn check_analyzer(
+    query: &str,
+    option: &str,
+    name: Option<&str>,
+    binder: &Binder<'_>,
+) -> Result<(), RequestError> {
+    match name.filter(|name| binder.analyzer(name).is_none()) {
+        Some(name) => Err(binder.query_shard(format!("[{query}] {option} [{name}] not found"))),
+        None => Ok(()),
+    }
+}
 
 /// Analyses `text` with the named analyzer, or else with the field's search analyzer. The text of a keyword
 /// field is a single term; with `splits` it is split into words if the field is configured so

@@ -14,7 +14,7 @@ use super::match_text::{joined, no_terms};
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
-use crate::query::compound::dis_max::DisMaxNode;
+use crate::query::compound::dis_max::{DisMaxNode, check_tie_breaker};
 use crate::query::parse::Query;
 
 /// A field and its boost.
@@ -40,6 +40,9 @@ impl CrossFields {
         boost: f32,
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
+        if fields.len() > 1 {
+            check_tie_breaker(self.tie_breaker)?;
+        }
         let mut queries = Vec::new();
         for group in self.groups(fields, binder) {
             if let [(field, weight)] = group.as_slice() {

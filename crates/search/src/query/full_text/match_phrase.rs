@@ -7,7 +7,7 @@ use limber_mapping::{Field, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
-use super::analysed::{AnalysedTerm, analyse_phrase};
+use super::analysed::{AnalysedTerm, analyse_phrase, check_analyzer};
 use super::match_text::{any_of, no_terms, zero_terms};
 use super::token_graph::{GraphTerm, Step, Stretch, all_ways, is_graph, stretches};
 use super::{phrase_parts, synonym};
@@ -95,7 +95,8 @@ fn parse_as(
                                 "[max_expansions] must be between 0 and {EXPANSIONS_MAX}, found [{count}]"
                             )));
                         }
-                        node.expansions_max = Some(count as usize);
+                        // Lucene's `MultiPhrasePrefixQuery` looks at the limit after it has added a term.
+                        node.expansions_max = Some(count.max(1) as usize);
                     }
                     key if common.take(key, value)? => {}
                     key => return Err(does_not_support(query, key)),
@@ -129,6 +130,7 @@ impl MatchPhrase {
 
 impl QueryNode for MatchPhrase {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        check_analyzer(self.query, "analyzer", self.analyzer.as_deref(), binder)?;
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };

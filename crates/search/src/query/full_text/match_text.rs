@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
-use super::analysed::{AnalysedTerm, analyse_graph};
+use super::analysed::{AnalysedTerm, analyse_graph, check_analyzer};
 use super::common_terms::Cutoff;
 use super::token_graph::{GraphTerm, Step, Stretch, is_graph, stretches};
 use super::{match_phrase, synonym};
@@ -215,6 +215,7 @@ pub(in crate::query) fn joined(
 
 impl QueryNode for Match {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        check_analyzer(self.query, "analyzer", self.analyzer.as_deref(), binder)?;
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };

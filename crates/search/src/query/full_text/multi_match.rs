@@ -6,6 +6,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::analysed::check_analyzer;
 use super::cross_fields::CrossFields;
 use super::match_text::zero_terms;
 use super::query_string::parse_operator;
@@ -218,6 +219,8 @@ impl MultiMatch {
 
 impl QueryNode for MultiMatch {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let analyzer = self.options.get("analyzer").and_then(json::scalar_text);
+        check_analyzer("multi_match", "analyzer", analyzer.as_deref(), binder)?;
         let fields = binder.or_default_fields(&self.fields);
         let lenient = self.lenient.unwrap_or(fields.iter().any(|(field, _)| field == "*"));
         let on_field = |path: &str, weight: f32| {
@@ -230,6 +233,6 @@ impl QueryNode for MultiMatch {
         }
         let queries = fields.iter().map(|(path, weight)| on_field(path, *weight));
         let queries = queries.collect::<Result<Vec<_>, RequestError>>()?;
-        DisMax { queries, tie_breaker: self.tie_breaker }.bind(boost, binder)
+        DisMax { queries, tie_breaker: self.tie_breaker, is_asked: false }.bind(boost, binder)
     }
 }

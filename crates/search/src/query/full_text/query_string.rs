@@ -10,6 +10,7 @@ use limber_mapping::date::Zone;
 use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value, json};
 
+use super::analysed::check_analyzer;
 use super::lenient::lenient;
 use super::match_phrase::phrase;
 use super::match_text::{Operator, WordOptions, operator, words};
@@ -258,18 +259,19 @@ pub fn from_url<'u>(parameter: impl Fn(&str) -> Option<&'u str>) -> Result<Optio
 
 impl QueryNode for QueryString {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        check_analyzer("query_string", "analyzer", self.options.analyzer.as_deref(), binder)?;
+        check_analyzer("query_string", "quote_analyzer", self.options.quote_analyzer.as_deref(), binder)?;
         let tree = match &self.tree {
             Ok(tree) => tree,
             Err(why) => {
-                let reason = format!("Failed to parse query [{}]", self.text);
                 let cause = RequestError::bad_request("parse_exception", why.clone());
-                return Err(binder.query_shard(reason).caused_by(cause).into());
+                let failed = binder.query_shard(format!("Failed to parse query [{}]", self.text));
+                return Err(failed.caused_by(cause).into());
             }
         };
         let fields = binder.or_default_fields(&self.fields);
-        let is_lenient = self.options.lenient.unwrap_or(
-            binder.settings().query_string_lenient || fields.iter().any(|(field, _)| field == "*"),
-        );
+        let usual = binder.settings().query_string_lenient || fields.iter().any(|(field, _)| field == "*");
+        let is_lenient = self.options.lenient.unwrap_or(usual);
         let translation = Translation { binder, options: &self.options, is_lenient };
         if tree.clauses.is_empty() {
             return Ok(BoundQuery::nothing("Matching no documents because no terms present"));
@@ -350,13 +352,12 @@ impl Translation<'_> {
                 }
                 let mut queries = Vec::with_capacity(fields.len());
                 for (path, boost) in fields {
-                    let query = self.leaf(&path, leaf, at_least)?;
-                    let query = Query { boost, ..query };
+                    let query = Query { boost, ..self.leaf(&path, leaf, at_least)? };
                     // As in Elasticsearch, a query that is too expensive matches nothing.
                     let is_lenient = self.is_lenient || !self.binder.allows_expensive();
                     queries.push(if is_lenient { lenient(query) } else { query });
                 }
-                Query::new(DisMax { queries, tie_breaker: self.options.tie_breaker })
+                Query::new(DisMax { queries, tie_breaker: self.options.tie_breaker, is_asked: false })
             }
         })
     }

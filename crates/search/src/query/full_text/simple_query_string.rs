@@ -10,7 +10,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-use super::analysed::analyse;
+use super::analysed::{analyse, check_analyzer};
 use super::lenient::lenient;
 use super::multi_match::parse_fields;
 use super::query_string::{normalized, parse_operator};
@@ -144,11 +144,7 @@ impl SimpleQueryString {
 
 impl QueryNode for SimpleQueryString {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
-        if let Some(name) = self.analyzer.as_deref().filter(|name| binder.analyzer(name).is_none()) {
-            return Err(binder
-                .query_shard(format!("[simple_query_string] analyzer [{name}] not found"))
-                .into());
-        }
+        check_analyzer("simple_query_string", "analyzer", self.analyzer.as_deref(), binder)?;
         if self.text.trim() == "*" {
             return binder.query(&Query::match_all(), boost);
         }
@@ -254,7 +250,7 @@ impl Translation<'_> {
             let query = Query { boost: *boost, ..query };
             queries.push(if self.is_lenient { lenient(query) } else { query });
         }
-        Ok((!queries.is_empty()).then(|| Query::new(DisMax { queries, tie_breaker })))
+        Ok((!queries.is_empty()).then(|| Query::new(DisMax { queries, tie_breaker, is_asked: false })))
     }
 }
 

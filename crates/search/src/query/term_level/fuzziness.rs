@@ -123,7 +123,7 @@ impl Fuzzy {
         boost: f32,
     ) -> Result<BoundQuery, Error> {
         let rewrite = self.check(binder, field)?;
-        let distance = self.fuzziness.distance(word);
+        let distance = self.distance(word);
         let length = word.chars().count();
         let prefix_length = self.prefix_length as usize;
         if is_beyond_terms(word) {
@@ -147,7 +147,7 @@ impl Fuzzy {
         word: &str,
     ) -> Result<BTreeMap<Box<[u8]>, f32>, Error> {
         let rewrite = self.check(binder, field)?;
-        let distance = self.fuzziness.distance(word);
+        let distance = self.distance(word);
         let length = word.chars().count();
         let prefix_length = self.prefix_length as usize;
         if is_beyond_terms(word) {
@@ -158,6 +158,11 @@ impl Fuzzy {
         let rewrite = if rewrite == Rewrite::Constant { Rewrite::Scoring } else { rewrite };
         let nearness = |term: &[u8], distance: u8| nearness(term, distance, length);
         collect_terms(binder, field, &automaton, rewrite, nearness)
+    }
+
+    /// Returns the largest edit distance from a word; only the empty term is similar to an empty one.
+    fn distance(&self, word: &str) -> u8 {
+        if word.is_empty() { 0 } else { self.fuzziness.distance(word) }
     }
 
     /// Refuses fields that do not support fuzzy terms, and invalid options.

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
+use crate::query::compound::match_all::EverythingNode;
 use crate::query::convert;
 use crate::query::extract::asked::{Asked, AskedVisitor};
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
@@ -102,6 +103,10 @@ impl QueryNode for Range {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
         if matches!(&*field.path, "_id" | "_index" | "_version") {
+            // A range without bounds asks for the documents with the field, which are all.
+            if self.lower.is_none() && self.upper.is_none() {
+                return Ok(EverythingNode { boost }.into());
+            }
             let reason = format!("Field [{0}] of type [{0}] does not support range queries", self.field);
             return Err(RequestError::illegal_argument(reason).into());
         }

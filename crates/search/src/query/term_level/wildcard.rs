@@ -1,6 +1,7 @@
 //! `wildcard`: documents with a term that matches a pattern of `*` and `?`; also case-insensitive terms.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
@@ -60,6 +61,9 @@ impl QueryNode for Wildcard {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
         refuse_key(&field, "wildcard")?;
+        if self.pattern.is_empty() {
+            return Ok(BoundQuery::nothing("an empty pattern"));
+        }
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
         let text = format!("{}:{}", self.field, self.pattern);
         match rewrite {
@@ -83,6 +87,10 @@ impl MultiTermQuery for Wildcard {
         let Some(field) = term_field(binder, &self.field, "wildcard")? else {
             return Ok(Expansion::Unmapped);
         };
+        // An empty pattern matches no term, not even the empty one.
+        if self.pattern.is_empty() {
+            return Ok(Expansion::Best(field, BTreeMap::new()));
+        }
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
         expand_pattern(binder, field, pattern, rewrite)
     }

@@ -142,7 +142,7 @@ pub(super) fn named_by(
     if queries.is_empty() {
         return Ok(BoundQuery::nothing("no document on the other side of the join"));
     }
-    let any = Query::new(DisMax { queries, tie_breaker: 0.0 });
+    let any = Query::new(DisMax { queries, tie_breaker: 0.0, is_asked: false });
     let of_kinds = parse_query(&json!({"terms": {&*join.path: kinds}}), &QueryLimits::default())?;
     binder.query(&within(Some(any), of_kinds), boost)
 }
