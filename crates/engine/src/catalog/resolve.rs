@@ -89,6 +89,10 @@ impl Catalog {
                 continue;
             }
             if wildcard::is_pattern(part) || part == "_all" {
+                // `_all` only stands for all indices if it is the whole expression.
+                if part.starts_with('_') && expression.trim() != "_all" {
+                    return Err(with_underscore(part));
+                }
                 wildcard_seen = true;
                 if !expands && part != "_all" {
                     if options.ignore_unavailable {
@@ -178,12 +182,7 @@ impl Catalog {
             return Ok(());
         }
         if name.starts_with('_') {
-            return Err(RequestError::bad_request(
-                "invalid_index_name_exception",
-                format!("Invalid index name [{name}], must not start with '_'."),
-            )
-            .with("index_uuid", "_na_")
-            .with("index", name));
+            return Err(with_underscore(name));
         }
         if let Some(index) = self.indices.get(name) {
             return self.add_open(index, options, selected, false);
@@ -399,6 +398,15 @@ impl Catalog {
             (None, _) => Err(no_write_index(name)),
         }
     }
+}
+
+fn with_underscore(name: &str) -> RequestError {
+    RequestError::bad_request(
+        "invalid_index_name_exception",
+        format!("Invalid index name [{name}], must not start with '_'."),
+    )
+    .with("index_uuid", "_na_")
+    .with("index", name)
 }
 
 fn no_write_index(alias: &str) -> RequestError {

@@ -331,13 +331,14 @@ impl Node {
     }
 
     pub(in crate::node) fn check_shard_limit(&self, catalog: &Catalog, typed: &IndexSettings) -> Result<()> {
+        self.check_added_shards(catalog, shard_copies(typed))
+    }
+
+    /// Refuses to add as many copies of shards if the cluster would have too many.
+    pub(in crate::node) fn check_added_shards(&self, catalog: &Catalog, more: u64) -> Result<()> {
         let limit = self.settings.load().integer("cluster.max_shards_per_node").max(1) as u64;
-        let of = |typed: &IndexSettings| {
-            u64::from(typed.number_of_shards) * (1 + u64::from(typed.number_of_replicas))
-        };
         let open: u64 =
-            catalog.indices.values().filter(|index| index.open).map(|index| of(&index.typed)).sum();
-        let more = of(typed);
+            catalog.indices.values().filter(|index| index.open).map(|index| shard_copies(&index.typed)).sum();
         if open + more > limit {
             return Err(RequestError::cluster_validation(format!(
                 "this action would add [{more}] shards, but this cluster currently has [{open}]/[{limit}] maximum \
@@ -346,6 +347,11 @@ impl Node {
         }
         Ok(())
     }
+}
+
+/// Returns the number of an index's shards, replicas included.
+pub(in crate::node) fn shard_copies(settings: &IndexSettings) -> u64 {
+    u64::from(settings.number_of_shards) * (1 + u64::from(settings.number_of_replicas))
 }
 
 /// Checks that an alias does not have the name of the index it is created with.

@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use limber_text::wildcard;
 use serde_json::{Map, Value};
 
+use super::create_index::shard_copies;
 use super::index_files::check_is_readable;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
@@ -75,13 +76,21 @@ impl Node {
         let update = SettingsUpdate::check(flat)?;
         let changed = self.change_catalog(|catalog| {
             let (mut next, mut changed) = (catalog.clone(), Vec::new());
+            let (mut before, mut after) = (0, 0);
             for metadata in catalog.resolve(expression, options)? {
                 if !only_blocks {
                     self.check_metadata_block(&metadata)?;
                 }
                 let index = self.with_settings(&metadata, &update, preserve_existing)?;
+                if metadata.open {
+                    before += shard_copies(&metadata.typed);
+                    after += shard_copies(&index.typed);
+                }
                 next.indices.insert(metadata.name.clone(), Arc::new(index));
                 changed.push(metadata.uuid.clone());
+            }
+            if after > before {
+                self.check_added_shards(catalog, after - before)?;
             }
             Ok((next, changed))
         })?;

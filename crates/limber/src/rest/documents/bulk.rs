@@ -302,12 +302,22 @@ fn parse_action<'a>(
     operation.require_alias = action.metadata.require_alias.unwrap_or(by_default);
     operation.require_data_stream =
         action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
+    if kind == OperationKind::Update && operation.require_data_stream {
+        return Err(RequestError::illegal_argument(
+            "Update requests do not support the `require_data_stream` flag, as data streams do not support update operations",
+        ));
+    }
     operation.retry_on_conflict = action.metadata.retry_on_conflict;
     operation.lists_pipelines = action.metadata.lists_pipelines.unwrap_or(defaults.lists_pipelines);
     if let Some(named) = action.metadata.dynamic_templates {
         operation.dynamic_templates = dynamic_templates(&read_tree(named, charge)?, kind, line_number)?;
     }
     let source = action.metadata.source.map(|value| read_tree(value, charge)).transpose()?;
+    if source.as_ref().is_some_and(serde_json::Value::is_array) {
+        return Err(RequestError::illegal_argument(format!(
+            "Malformed action/metadata line [{line_number}], expected a simple value for field [_source] but found [START_ARRAY]"
+        )));
+    }
     let filter = source.map(|value| SourceFilter::parse(&value)).transpose()?;
     operation.wants_source = filter.as_ref().map_or(defaults.wants_source, |filter| filter.fetch);
     Ok((operation, filter))

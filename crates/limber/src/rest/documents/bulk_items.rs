@@ -209,7 +209,7 @@ pub fn push_update_get(
     push_field(out, "{\"_seq_no\":", outcome.identity.seq_no);
     push_field(out, ",\"_primary_term\":", outcome.identity.primary_term);
     out.extend_from_slice(b",\"found\":true,\"_source\":");
-    source_filter::push(out, filter, source)?;
+    source_filter::push_updated(out, filter, source)?;
     out.push(b'}');
     Ok(())
 }

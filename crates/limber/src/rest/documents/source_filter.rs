@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use limber_mapping::{claim_parsed, parse_source};
 use limber_search::SourceFilter;
 use limber_work::Stop;
+use serde_json::Value;
 
 use crate::http::json;
 use crate::http::request::Request;
@@ -31,12 +32,20 @@ pub fn from_request(request: &Request) -> Option<SourceFilter> {
 /// # Errors
 /// There is not enough memory for its tree.
 pub fn apply<'s>(filter: Option<&SourceFilter>, source: &'s [u8]) -> Result<Cow<'s, [u8]>, Stop> {
+    apply_by(limber_search::filter_source, filter, source)
+}
+
+fn apply_by<'s>(
+    apply: fn(&Value, &SourceFilter) -> Value,
+    filter: Option<&SourceFilter>,
+    source: &'s [u8],
+) -> Result<Cow<'s, [u8]>, Stop> {
     let Some(filter) = filter.filter(|filter| !filter.is_everything()) else {
         return Ok(Cow::Borrowed(source));
     };
     claim_parsed(source)?;
     let Ok(value) = parse_source(source) else { return Ok(Cow::Borrowed(source)) };
-    Ok(Cow::Owned(json::to_bytes_checked(&limber_search::filter_source(&value, filter), false)?))
+    Ok(Cow::Owned(json::to_bytes_checked(&apply(&value, filter), false)?))
 }
 
 /// Appends the filtered document to a response.
@@ -44,9 +53,20 @@ pub fn apply<'s>(filter: Option<&SourceFilter>, source: &'s [u8]) -> Result<Cow<
 /// # Errors
 /// There is not enough memory for it.
 pub fn push(out: &mut Vec<u8>, filter: Option<&SourceFilter>, source: &[u8]) -> Result<(), Stop> {
-    let shown = apply(filter, source)?;
+    append(out, &apply(filter, source)?)
+}
+
+/// Appends the filtered document of an update, which has parsed it, to a response.
+///
+/// # Errors
+/// There is not enough memory for it.
+pub fn push_updated(out: &mut Vec<u8>, filter: Option<&SourceFilter>, source: &[u8]) -> Result<(), Stop> {
+    append(out, &apply_by(limber_search::filter_parsed, filter, source)?)
+}
+
+fn append(out: &mut Vec<u8>, shown: &[u8]) -> Result<(), Stop> {
     limber_work::check_growth(out.len(), out.capacity(), shown.len())?;
-    out.extend_from_slice(&shown);
+    out.extend_from_slice(shown);
     Ok(())
 }
 

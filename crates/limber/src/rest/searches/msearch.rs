@@ -255,6 +255,11 @@ impl Header {
             };
             let flag = || value.as_bool().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
             match name.as_str() {
+                "index" | "indices" if value.is_null() => {
+                    let reason = "Expected a list of strings but got null";
+                    return Err(RequestError::bad_request("parse_exception", reason));
+                }
+                "routing" | "preference" if value.is_null() => {}
                 "index" | "indices" => header.index = Some(words()),
                 "routing" => header.routing = Some(words()),
                 "search_type" | "searchType" => header.search_type = Some(words()),
