@@ -366,23 +366,27 @@ impl Parser {
                         .map(|returns| (returns, Type::Def))
                 })
                 .map_err(|reason| ScriptError::argument(at, reason))?;
-                let mut arguments = arguments;
-                if argument != Type::Def {
-                    let coerced = arguments.into_iter().map(|own| match own.kind {
-                        Kind::Lambda(_) => {
-                            let reason =
-                                "Cannot pass lambda to [java.lang.String], not a functional interface";
-                            Err(ScriptError::argument(own.at, reason))
-                        }
-                        _ => coerce(own, argument, false),
-                    });
-                    arguments = coerced.collect::<Result<_, _>>()?;
-                }
+                let arguments = match argument {
+                    Type::Def => arguments,
+                    wanted => coerced(arguments, wanted)?,
+                };
                 (Kind::Call { target: Box::new(target), name: name.into(), arguments, null_safe }, returns)
             }
         };
         Ok(Expr { kind, ty, at })
     }
+}
+
+/// Converts arguments to the type that a method takes.
+fn coerced(arguments: Vec<Expr>, wanted: Type) -> Result<Vec<Expr>, ScriptError> {
+    let coerced = arguments.into_iter().map(|own| match own.kind {
+        Kind::Lambda(_) => {
+            let reason = "Cannot pass lambda to [java.lang.String], not a functional interface";
+            Err(ScriptError::argument(own.at, reason))
+        }
+        _ => coerce(own, wanted, false),
+    });
+    coerced.collect()
 }
 
 /// Makes a call of which only its run tells what it returns.

@@ -325,12 +325,9 @@ impl SearchRequest {
         }
         super::url::apply(&mut request, url)?;
         request.validate()?;
-        // Only whole requests are kept. A part, such as inner hits, gets its query from elsewhere.
-        let is_whole = read_aggregations.is_some();
-        let may_be_kept = is_whole && request.request_cache.unwrap_or(request.size() == 0);
-        if may_be_kept && super::determinism::is_deterministic(body) {
-            request.cache_key = url.cache_key(body);
-            request.named_documents = super::determinism::named_documents(body);
+        // A part of a request, such as inner hits, gets its query from elsewhere.
+        if read_aggregations.is_some() {
+            request.note_cache_key(body, url);
         }
         if request.verbose_pipeline {
             request.shown_body = Some(Arc::new(body.clone()));

@@ -2,7 +2,20 @@
 
 use serde_json::{Map, Value};
 
+use super::SearchRequest;
+use super::url::UrlParameters;
 use crate::context::documents::DocumentName;
+
+impl SearchRequest {
+    /// Notes how the answer is found again in the request cache, if it may be kept there. Only for whole
+    /// requests.
+    pub(super) fn note_cache_key(&mut self, body: &Value, url: &UrlParameters) {
+        if self.request_cache.unwrap_or(self.size() == 0) && is_deterministic(body) {
+            self.cache_key = url.cache_key(body);
+            self.named_documents = named_documents(body);
+        }
+    }
+}
 
 /// Whether a request's answer depends only on the documents, including those of [`named_documents`]. The
 /// function looks at the JSON and returns `false` when in doubt: wherever a string could be a date relative

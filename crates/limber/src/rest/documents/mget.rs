@@ -162,21 +162,22 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
     if items.is_empty() {
         return Err(invalid("1: no documents to get;"));
     }
-    let missing: Vec<String> = items
-        .iter()
-        .enumerate()
-        .flat_map(|(place, item)| {
-            let index = item.index.is_empty().then_some("index");
-            let id = item.id.is_empty().then_some("id");
-            [index, id].into_iter().flatten().map(move |what| (place, what))
-        })
-        .enumerate()
-        .map(|(number, (place, what))| format!("{}: {what} is missing for doc {place};", number + 1))
-        .collect();
+    let missing = what_is_missing(&items);
     if !missing.is_empty() {
-        return Err(invalid(&missing.concat()));
+        return Err(invalid(&missing));
     }
     Ok(items)
+}
+
+/// Lists the items without an index or id, as Elasticsearch does.
+fn what_is_missing(items: &[Item]) -> String {
+    let missing = items.iter().enumerate().flat_map(|(place, item)| {
+        let index = item.index.is_empty().then_some("index");
+        let id = item.id.is_empty().then_some("id");
+        [index, id].into_iter().flatten().map(move |what| (place, what))
+    });
+    let text = |(number, (place, what))| format!("{number}: {what} is missing for doc {place};");
+    (1..).zip(missing).map(text).collect()
 }
 
 /// Reads `stored_fields` of the URL, the default for documents that name none.

@@ -223,6 +223,29 @@ fn stand_in(
     }
 }
 
+impl ScriptSource {
+    /// Takes values of a script, which gets those of `field` if there is one.
+    fn over(
+        field: Option<Arc<Field>>,
+        script: BoundScript,
+        gives: Gives,
+        aggregation: &str,
+    ) -> Result<ScriptSource> {
+        if script.uses_score() && !SCORED.contains(&aggregation) {
+            return Err(RequestError::unsupported("[_score] in the script of an aggregation").into());
+        }
+        let texts = field.as_ref().filter(|field| gives == Gives::Texts && field.term_codec().is_some());
+        if let Some(Field { path, .. }) = texts.map(|field| &**field) {
+            let what =
+                format!("[script] over the values of field [{path}] in the aggregation [{aggregation}]");
+            return Err(RequestError::unsupported(what).into());
+        }
+        let is_whole = gives == Gives::Whole && aggregation != "date_range";
+        let given = if is_whole { GivenValue::Long } else { GivenValue::Double };
+        Ok(ScriptSource { script: Arc::new(script), field, given, gives })
+    }
+}
+
 impl Source {
     /// Resolves the field. Fails with Elasticsearch's messages for text fields, fields without doc values,
     /// and types that `aggregation` does not accept.
@@ -257,24 +280,8 @@ impl Source {
             None => (None, field),
             Some(script) => {
                 let script = BoundScript::bind(script, ScriptContext::Aggregation, shard)?;
-                if script.uses_score() && !SCORED.contains(&aggregation) {
-                    return Err(RequestError::unsupported("[_score] in the script of an aggregation").into());
-                }
                 let gives = Gives::of(options, accepts, aggregation, field.as_deref())?;
-                if gives == Gives::Texts
-                    && let Some(field) = field.as_ref().filter(|field| field.term_codec().is_some())
-                {
-                    return Err(RequestError::unsupported(format!(
-                        "[script] over the values of field [{}] in the aggregation [{aggregation}]",
-                        field.path
-                    ))
-                    .into());
-                }
-                let given = match gives == Gives::Whole && aggregation != "date_range" {
-                    true => GivenValue::Long,
-                    false => GivenValue::Double,
-                };
-                (Some(ScriptSource { script: Arc::new(script), field, given, gives }), None)
+                (Some(ScriptSource::over(field, script, gives, aggregation)?), None)
             }
         };
         let shown_as = field.as_ref().or(script.as_ref().and_then(|source| source.field.as_ref()));
