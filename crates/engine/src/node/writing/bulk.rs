@@ -6,8 +6,8 @@ use limber_mapping::RequestError;
 use limber_work as work;
 
 use super::bulk_step::{
-    Destination, Group, NO_TARGET, Step, Target, check, check_reach, check_routing, dropped, id_of,
-    into_items, outcome_of, routing_of, version_of, write_of,
+    ANY_VERSION, Destination, Group, NO_TARGET, Step, Target, check, check_reach, check_routing, dropped,
+    id_of, into_items, outcome_of, routing_of, version_of, write_of,
 };
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
@@ -488,9 +488,6 @@ pub(in crate::node) struct IndexPipelines {
 const ERROR_BYTES: u64 = 2 << 10;
 /// How many operations are written at once.
 const RUN_MAX: usize = 8192;
-
-/// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request gives none.
-pub(in crate::node) const ANY_VERSION: i64 = -3;
 
 pub(in crate::node) fn runner_over<'p>(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
     Runner::new(pipelines, timestamp)

@@ -15,6 +15,9 @@ use crate::settings::IndexSettings;
 use crate::shard::{Condition, GeneratedIds, Shard, Unsynced, Write, Written};
 use crate::translog::{Operation, OperationType};
 
+/// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request gives none.
+pub(in crate::node) const ANY_VERSION: i64 = -3;
+
 /// The target of the writes to one name.
 pub(in crate::node) struct Target {
     pub(in crate::node) name: Box<str>,
@@ -249,7 +252,7 @@ pub(in crate::node) fn version_of(changed: &ChangedMetadata) -> Result<(VersionT
             RequestError::illegal_argument(format!("illegal version value [{version}] from a pipeline"))
         })
     };
-    let version = changed.version.map(unsigned).transpose()?;
+    let version = changed.version.filter(|version| *version != ANY_VERSION).map(unsigned).transpose()?;
     let version_type =
         changed.version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
     if version_type == VersionType::Internal && version.is_some() {

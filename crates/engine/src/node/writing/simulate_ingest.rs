@@ -11,7 +11,8 @@ use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
-use super::bulk::{ANY_VERSION, IndexPipelines, pipelines_in, runner_over};
+use super::bulk::{IndexPipelines, pipelines_in, runner_over};
+use super::bulk_step::ANY_VERSION;
 use super::reroute::Rerouted;
 use crate::api::Result;
 use crate::catalog::{Catalog, WriteTarget, merge_mappings};
