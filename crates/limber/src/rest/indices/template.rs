@@ -10,13 +10,13 @@ use crate::http::response::Response;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
-const PUT: &[&str] = &["create", "cause", "master_timeout"];
-const PUT_LEGACY: &[&str] = &["create", "cause", "order", "master_timeout"];
+const PUT: &[&str] = &["create", "cause", "timeout", "master_timeout"];
+const PUT_LEGACY: &[&str] = &["create", "cause", "order", "timeout", "master_timeout"];
 const SIMULATE_INDEX: &[&str] = &["master_timeout", "include_defaults"];
 const SIMULATE: &[&str] = &["create", "cause", "master_timeout", "include_defaults"];
 const GET: &[&str] = &["local", "master_timeout", "flat_settings", "include_defaults", "settings_filter"];
 const GET_LEGACY: &[&str] = &["local", "master_timeout", "flat_settings", "settings_filter"];
-const DELETE: &[&str] = &["master_timeout"];
+const DELETE: &[&str] = &["timeout", "master_timeout"];
 
 const WRITE: &[Method] = &[Method::Put, Method::Post];
 
