@@ -155,7 +155,9 @@ fn what_the_library_makes_is_charged() {
              for (int i = 0; i < 900000; i++) {{ all.add({made}) }} 1"
         );
         let cause = cause(&source);
-        assert!(cause.contains("may take has been") || cause.contains("may use has been"), "{made}: {cause}");
+        // On a busy machine the time for patterns may be over before the memory is used.
+        let ends = ["may take has been", "may use has been", "take too long on this value"];
+        assert!(ends.iter().any(|end| cause.contains(end)), "{made}: {cause}");
     }
 }
 
