@@ -47,7 +47,7 @@ const WHOLE_MAX: i64 = 1 << 62;
 /// on (and likewise below -2^62) doubles are numbered one after the other.
 #[inline]
 pub(super) fn bucket_number(intervals: f64) -> i64 {
-    if !(intervals.abs() < WHOLE_MAX as f64) {
+    if intervals.is_nan() || intervals.abs() >= WHOLE_MAX as f64 {
         return far_number(intervals);
     }
     // Computes `floor`, which is a function call on baseline x86-64.
