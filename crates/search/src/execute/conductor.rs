@@ -245,7 +245,7 @@ fn run_entered(
     response.shards.failures = failures.into_list();
     response.hits = fetched.hits;
     if request.profile {
-        response.profile = Some(profile::to_json(shards, request, &found, &fetched.profiles, &next));
+        response.profile = Some(profile::to_json(shards, request, &found, &fetched.profiles, &next)?);
     }
     response.timed_out |= fetched.timed_out;
     response.charges.push(Arc::new(fetched.charge));

@@ -1,23 +1,29 @@
 //! `profile: true`: what a search cost on each shard, as Elasticsearch shows it.
 
-use serde_json::{Value, json};
+use limber_work as work;
+use serde_json::{Map, Value, json};
 
 use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
 use crate::fetch::FetchTimes;
 use crate::request::SearchRequest;
 use crate::shard::hits::{ShardHits, ShardProfile};
 
 /// Returns the member `profile` of the answer. `found` and `fetched` are by the shard's index.
+///
+/// # Errors
+/// The texts of the queries, once for each shard, do not fit into the memory of the request.
 pub(crate) fn to_json(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
     found: &[(usize, ShardHits)],
     fetched: &[(usize, FetchTimes)],
     context: &SearchContext,
-) -> Value {
+) -> Result<Value> {
     let mut shown: Vec<Value> = Vec::new();
     for (number, hits) in found {
         let Some(profile) = &hits.profile else { continue };
+        work::check_beyond_deadline()?;
         let shard = &shards[*number];
         let (node, index, place) = (&*context.node_id, &shard.index.name, shard.shard);
         let mut one = json!({
@@ -27,19 +33,21 @@ pub(crate) fn to_json(
             "index": index,
             "cluster": "(local)",
             "searches": [{
-                "query": profile.queries.iter().map(|query| query.to_json()).collect::<Vec<_>>(),
+                "query": [],
                 "rewrite_time": profile.rewrite_nanos,
                 "collector": [collector(profile, request)],
             }],
             "aggregations":
                 profile.aggregations.iter().map(|aggregation| &aggregation.shown).collect::<Vec<_>>(),
         });
+        // Moved, because the macro would copy them.
+        one["searches"][0]["query"] = profile.queries.iter().map(|query| query.to_json()).collect();
         if let Some((_, times)) = fetched.iter().find(|(shard, _)| shard == number) {
             one["fetch"] = times.to_json(request);
         }
         shown.push(one);
     }
-    json!({ "shards": shown })
+    Ok(Value::Object(Map::from_iter([("shards".to_owned(), shown.into())])))
 }
 
 /// Returns what collecting the hits cost: the time of the search that is not the query's.
