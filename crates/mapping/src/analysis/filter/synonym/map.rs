@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn looks_go_on_where_they_ended() {
         let mut map = SynonymMap::new(false);
-        map.add(&words(2), &["b".to_owned()], false).expect("scratch");
-        map.add(&words(4), &["c".to_owned()], false).expect("scratch");
+        map.add(&words(2), &["b".to_owned()], false).expect("room");
+        map.add(&words(4), &["c".to_owned()], false).expect("room");
         let token = || TokenBuf { text: "a".to_owned(), ..TokenBuf::default() };
         let (mut waiting, mut progress) = (VecDeque::new(), MatchProgress::default());
         for _ in 0..3 {
