@@ -161,6 +161,7 @@ mod tests {
             ("abcdings", "abcd"),
             ("xyz", "xyz"),
             ("italian", "italy"),
+            ("rooming", "room"),
             ("yyyyyyyyyyyyyyyyyyyyyyyyed", "yyyyyyyyyyyyyyyyyyyyyyyye"),
         ];
         for (word, expected) in cases {
