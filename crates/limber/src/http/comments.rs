@@ -1,7 +1,7 @@
 //! Comments in JSON, which Elasticsearch accepts: "what does this body say without them?"
 
 /// Returns the text with blanks in place of its comments (`/* … */` and `// …`), so that positions stay;
-/// `None` if it has none.
+/// `None` if it has none, or one that does not end.
 pub fn without_comments(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = text.to_vec();
     let (mut at, mut found) = (0, false);
@@ -11,7 +11,8 @@ pub fn without_comments(text: &[u8]) -> Option<Vec<u8>> {
                 at = end_of_string(text, at);
                 continue;
             }
-            (b'/', Some(b'*')) => text[at + 2..].windows(2).position(|pair| pair == b"*/").map(|end| end + 4),
+            // A comment that does not end is an error anyway. Looking on would be quadratic in such comments.
+            (b'/', Some(b'*')) => Some(text[at + 2..].windows(2).position(|pair| pair == b"*/")? + 4),
             (b'/', Some(b'/')) => {
                 let line = &text[at..];
                 Some(line.iter().position(|byte| *byte == b'\n').unwrap_or(line.len()))
@@ -57,6 +58,8 @@ mod tests {
         check("{} // end", Some("{}       "));
         check("{} //\n/", Some("{}   \n/"));
         check("/* open", None);
+        check("{} // end\n/* open", None);
+        assert_eq!(without_comments(&b"/*".repeat(1 << 20)), None);
         check("\"open // \\", None);
     }
 }

@@ -50,6 +50,14 @@ macro_rules! with_page_parameters {
     };
 }
 
+const RECOVERY: &[&str] = with_table_parameters![
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "active_only",
+    "detailed"
+];
+
 /// The endpoints of this file (`_cat`, `_list`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_cat", &[], help::help),
@@ -140,28 +148,8 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),
     get("/_cat/pending_tasks", with_table_parameters![], pending_tasks::pending_tasks),
     get("/_cat/plugins", with_table_parameters!["include_bootstrap"], plugins::plugins),
-    get(
-        "/_cat/recovery",
-        with_table_parameters![
-            "ignore_unavailable",
-            "allow_no_indices",
-            "expand_wildcards",
-            "active_only",
-            "detailed"
-        ],
-        recovery::recovery,
-    ),
-    get(
-        "/_cat/recovery/{index}",
-        with_table_parameters![
-            "ignore_unavailable",
-            "allow_no_indices",
-            "expand_wildcards",
-            "active_only",
-            "detailed"
-        ],
-        recovery::recovery,
-    ),
+    get("/_cat/recovery", RECOVERY, recovery::recovery),
+    get("/_cat/recovery/{index}", RECOVERY, recovery::recovery),
     get("/_cat/repositories", with_table_parameters![], repositories::repositories),
     get("/_cat/segment_memory", with_table_parameters!["expand_wildcards"], segment_memory::segment_memory),
     get(
