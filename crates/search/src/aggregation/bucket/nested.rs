@@ -141,7 +141,7 @@ impl Request for ReverseNested {
         let is_around = current.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('.'));
         match shard.mapping.nested(path) {
             Some(nested) if is_around => shard.within(nested).map(Some),
-            // Where the current scope is not mapped either, there are no documents to leave.
+            // If the scope that encloses this one is not mapped either, this one has no documents.
             None if shard.mapping.nested(current).is_none() => shard.within(&object(path, shard)).map(Some),
             _ => Err(RequestError::illegal_argument(format!(
                 "Reverse nested path [{path}] is not a parent of the current nested scope [{current}]"
