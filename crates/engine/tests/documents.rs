@@ -156,6 +156,29 @@ fn a_bulk_answers_each_item_in_order() {
 }
 
 #[test]
+fn operations_of_a_bulk_keep_the_routing_of_their_own_name() {
+    let folder = folder();
+    let node = open(folder.path());
+    let body =
+        json!({"settings": {"number_of_shards": 1}, "aliases": {"routed": {"routing": "r"}, "plain": {}}});
+    node.create_index("t", &body).expect("created");
+    let names = ["routed", "t", "plain", "routed", "t"];
+    let ids = ["0", "1", "2", "3", "4"];
+    let mut operations: Vec<BulkOperation<'_>> =
+        names.iter().zip(ids).map(|(name, id)| index(name, id, b"{}")).collect();
+    operations[3] = update("routed", "3", br#"{"doc": {}, "doc_as_upsert": true}"#);
+    operations[4] = update("t", "4", br#"{"doc": {}, "doc_as_upsert": true}"#);
+    node.bulk(BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::None })
+        .expect("answers");
+    let routing = |id: &str| {
+        let found = node.get(&GetRequest::new("t", id)).expect("gets").found;
+        found.expect("found").routing
+    };
+    let expected = names.map(|name| (name == "routed").then(|| "r".to_owned()));
+    assert_eq!(ids.map(routing), expected);
+}
+
+#[test]
 fn everything_is_there_after_an_end_without_warning() {
     let folder = folder();
     let node = open(folder.path());

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use limber_work as work;
 
 use super::bulk_step::{
-    ANY_VERSION, Destination, Group, NO_TARGET, Step, Target, check, check_reach, check_routing, dropped,
+    ANY_VERSION, Group, NO_TARGET, Step, Target, check, check_reach, check_routing, destination_of, dropped,
     id_of, into_items, outcome_of, routing_of, version_of, write_of,
 };
 use super::reroute::{Arrival, Rerouted};
@@ -324,7 +324,6 @@ impl Node {
                 Some(place) => place,
                 None => {
                     groups.push(Group {
-                        target: step.target,
                         shard: shard.clone(),
                         // Most bulks write to one shard.
                         steps: Vec::with_capacity(if groups.is_empty() { step_count } else { 0 }),
@@ -348,7 +347,6 @@ impl Node {
         ids: &GeneratedIds,
         arena: &[u8],
     ) {
-        let Ok(destination) = &targets[group.target as usize].outcome else { return };
         let shard = group.shard.clone();
         let counters = &shard.counters;
         let _timer = Timer::start(&*self.environment.clock, &counters.bulk, 1);
@@ -361,7 +359,7 @@ impl Node {
                 rest = &rest[1..];
                 // Sources that were requested stay in memory until the whole response is ready.
                 match work::check_beyond_deadline() {
-                    Ok(()) => self.write_update(group, &mut steps[*first], destination, ids, arena),
+                    Ok(()) => self.write_update(group, &mut steps[*first], targets, ids, arena),
                     Err(stop) => steps[*first].outcome = Some(Err(stop.into())),
                 }
                 continue;
@@ -369,7 +367,7 @@ impl Node {
             let count = rest.iter().take_while(|number| !is_update(&steps[**number])).count();
             let (run, behind) = rest.split_at(count.min(RUN_MAX));
             rest = behind;
-            self.write_run(group, run, steps, destination, ids, arena);
+            self.write_run(group, run, steps, targets, ids, arena);
             // Errors stay in memory until the whole response is ready.
             let is_failed = |number: &&usize| matches!(steps[**number].outcome, Some(Err(_)));
             let failed_count = run.iter().filter(is_failed).count() as u64;
@@ -388,10 +386,11 @@ impl Node {
         &self,
         group: &mut Group,
         step: &mut Step<'_>,
-        destination: &Destination,
+        targets: &[Target],
         ids: &GeneratedIds,
         arena: &[u8],
     ) {
+        let destination = destination_of(step, targets);
         let routing = routing_of(step, destination);
         let body = match &step.ingested {
             Some(range) => &arena[range.clone()],
@@ -410,12 +409,12 @@ impl Node {
         group: &mut Group,
         run: &[usize],
         steps: &mut [Step<'_>],
-        destination: &Destination,
+        targets: &[Target],
         ids: &GeneratedIds,
         arena: &[u8],
     ) {
-        let writes: Vec<Write<'_>> =
-            run.iter().map(|number| write_of(&steps[*number], destination, ids, arena)).collect();
+        let write = |step| write_of(step, destination_of(step, targets), ids, arena);
+        let writes: Vec<Write<'_>> = run.iter().map(|number| write(&steps[*number])).collect();
         let mut results = Vec::with_capacity(writes.len());
         // Buffers and the translog are charged where they grow, not to this request.
         let outcome = work::aside(|| group.shard.write(&writes, &mut results));
@@ -424,8 +423,9 @@ impl Node {
             Ok(unsynced) => {
                 Unsynced::add(&mut group.unsynced, unsynced);
                 for (number, result) in run.iter().zip(results) {
-                    steps[*number].outcome =
-                        Some(result.map(|written| destination.counted(outcome_of(written))));
+                    let step = &mut steps[*number];
+                    let destination = destination_of(step, targets);
+                    step.outcome = Some(result.map(|written| destination.counted(outcome_of(written))));
                 }
             }
             // The shard failed, so whatever it applied in memory must not be acknowledged.

@@ -141,9 +141,9 @@ impl<'r> Step<'r> {
     }
 }
 
-/// The steps for one shard, in the order of the request.
+/// The steps for one shard, in the order of the request. They may have come by several names, each with a
+/// routing of its own.
 pub(in crate::node) struct Group {
-    pub(in crate::node) target: u32,
     pub(in crate::node) shard: Arc<Shard>,
     pub(in crate::node) steps: Vec<usize>,
     /// Total size of the sources, in bytes.
@@ -158,6 +158,12 @@ pub(in crate::node) fn id_of<'a>(step: &'a Step<'_>, ids: &'a GeneratedIds) -> &
         Some(number) => ids.get(number),
         None => step.given_id().unwrap_or(""),
     }
+}
+
+/// Returns the destination of a step in a group.
+pub(in crate::node) fn destination_of<'t>(step: &Step<'_>, targets: &'t [Target]) -> &'t Destination {
+    let outcome = &targets[step.target as usize].outcome;
+    outcome.as_ref().expect("only steps with a destination are in a group")
 }
 
 pub(in crate::node) fn routing_of<'a>(step: &'a Step<'_>, destination: &'a Destination) -> Option<&'a str> {
