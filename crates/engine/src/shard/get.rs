@@ -95,10 +95,12 @@ impl Shard {
                 return Ok(Newest::Entry(entry.clone()));
             }
             let segments = core.segments.load();
-            return match locate(&segments, id, find).map_err(|error| segment_error(&error))? {
-                Some((entry, doc)) => Ok(Newest::Segment(entry.segment.clone(), doc)),
-                None => Ok(Newest::Absent),
-            };
+            let found = locate(&segments, id, find).map_err(|error| segment_error(&error))?;
+            return Ok(match found {
+                Some((entry, doc)) => Newest::Segment(entry.segment.clone(), doc),
+                // Since the map was asked, a write may have put a newer version there and deleted this one.
+                None => core.versions.stripe(id).get(id).cloned().map_or(Newest::Absent, Newest::Entry),
+            });
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod actors;
 mod archive;
+mod beside;
 mod changes;
 #[path = "../common/mod.rs"]
 mod common;

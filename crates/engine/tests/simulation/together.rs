@@ -15,23 +15,23 @@ use crate::common::{get, index, search, write};
 use crate::side_by_side;
 use crate::world::{SimulatedClock, open};
 
-type Act = fn(&Arc<Node>) -> Result<()>;
-type Outcomes = [Result<()>; 2];
+pub type Act = fn(&Arc<Node>) -> Result<()>;
+pub type Outcomes = [Result<()>; 2];
 
 /// Two changes, and what must hold if both were made.
-struct Pair {
-    name: &'static str,
-    set_up: Act,
-    acts: [Act; 2],
+pub struct Pair {
+    pub name: &'static str,
+    pub set_up: Act,
+    pub acts: [Act; 2],
     /// Returns what is wrong afterwards.
-    wrong: fn(&Arc<Node>, &Outcomes) -> Option<String>,
+    pub wrong: fn(&Arc<Node>, &Outcomes) -> Option<String>,
 }
 
 const SCHEDULES: u64 = 100;
 
 #[test]
 fn two_changes_at_once_are_both_kept() {
-    let pairs = pairs();
+    let pairs: Vec<Pair> = pairs().into_iter().chain(crate::beside::pairs()).collect();
     let runs: Vec<(usize, u64)> =
         (0..pairs.len()).flat_map(|pair| (0..SCHEDULES).map(move |seed| (pair, seed))).collect();
     let mut failed = Vec::new();
@@ -74,11 +74,11 @@ fn none(_: &Arc<Node>) -> Result<()> {
 }
 
 /// Checks that both changes were made and that `holds` is true.
-fn both(outcomes: &Outcomes, holds: bool) -> Option<String> {
+pub fn both(outcomes: &Outcomes, holds: bool) -> Option<String> {
     (outcomes.iter().any(Result::is_err) || !holds).then(|| format!("{outcomes:?}"))
 }
 
-fn missing(what: &str) -> RequestError {
+pub fn missing(what: &str) -> RequestError {
     RequestError::not_found("resource_not_found_exception", what.to_owned())
 }
 
