@@ -1,6 +1,7 @@
 //! Settings: "which keys exist, what may their values be, and which of them may change on a running index or
 //! cluster?"
 
+pub(crate) mod blocks;
 mod cluster;
 mod definition;
 mod flat;

@@ -3,8 +3,38 @@
 use std::sync::Arc;
 
 use limber_engine::*;
-use crate::common::{get, index, write};
+use serde_json::json;
+
+use crate::common::{get, index, search, write};
 use crate::together::{Pair, both, missing};
+
+/// Documents of a bulk, each with a field of its own: the shard's gate is left for every mapping update.
+const BULK: usize = 4;
+
+fn put_block(node: &Node, name: &str) -> Result<()> {
+    node.add_block(name, IndicesOptions::METADATA, "write").map(drop)
+}
+
+fn count(node: &Node, name: &str) -> Result<usize> {
+    node.refresh(name, IndicesOptions::BROADCAST)?;
+    Ok(search(node, name, json!({"match_all": {}})).len())
+}
+
+fn write_several(node: &Arc<Node>) -> Result<()> {
+    let sources: Vec<String> = (0..BULK).map(|number| format!(r#"{{"f{number}": 1}}"#)).collect();
+    let ids: Vec<String> = (0..BULK).map(|number| number.to_string()).collect();
+    let operations: Vec<BulkOperation<'_>> =
+        ids.iter().zip(&sources).map(|(id, source)| index("w", id, source.as_bytes())).collect();
+    let request = BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::None };
+    node.bulk(request).map(drop)
+}
+
+/// Blocks writes and notes how many documents there are then.
+fn block_and_count(node: &Arc<Node>) -> Result<()> {
+    put_block(node, "w")?;
+    let source = json!({"count": count(node, "w")?}).to_string();
+    write(node, index("noted", "1", source.as_bytes())).map(drop)
+}
 
 fn write_and_refresh(node: &Arc<Node>) -> Result<()> {
     for _ in 0..4 {
@@ -20,6 +50,16 @@ fn get_again(node: &Arc<Node>) -> Result<()> {
 
 pub fn pairs() -> Vec<Pair> {
     vec![
+        Pair {
+            name: "a bulk, and a block on writes",
+            set_up: |node| node.create_index("w", &json!({})).map(drop),
+            acts: [write_several, block_and_count],
+            wrong: |node, outcomes| {
+                let noted = get(node, "noted", "1").map(|(_, source)| source["count"].clone());
+                let now = count(node, "w").ok();
+                both(outcomes, noted == Some(now.into())).map(|why| format!("{why} {noted:?} {now:?}"))
+            },
+        },
         Pair {
             name: "a document that is read and written",
             set_up: |node| {

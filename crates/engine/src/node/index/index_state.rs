@@ -72,7 +72,8 @@ impl Node {
         preserve_existing: bool,
     ) -> Result<()> {
         let asks_for_durability = flat.contains_key("index.translog.durability");
-        let only_blocks = flat.keys().all(|key| key.starts_with("index.blocks."));
+        let is_block = |key: &String| key.starts_with("index.blocks.");
+        let (only_blocks, any_block) = (flat.keys().all(is_block), flat.keys().any(is_block));
         let update = SettingsUpdate::check(flat)?;
         let changed = self.change_catalog(|catalog| {
             let (mut next, mut changed) = (catalog.clone(), Vec::new());
@@ -96,6 +97,10 @@ impl Node {
         })?;
         let live = self.live.load_full();
         let live = changed.iter().filter_map(|uuid| live.get(uuid));
+        if any_block {
+            // After the answer no write is carried out that was admitted before.
+            live.clone().flat_map(|index| &index.shards).for_each(|shard| shard.settle_writes());
+        }
         for index in live.filter(|index| index.core.settings.load().durability == Durability::Request) {
             // Writes that were acknowledged before they were durable become durable now. A failed shard
             // cannot promise that, because searches may still find writes there that never reached its

@@ -13,7 +13,8 @@ use limber_work as work;
 
 use super::writer::{Attempt, Writer};
 use crate::api::{Result, WriteResult};
-use crate::settings::Durability;
+use crate::settings::blocks::refused;
+use crate::settings::{Durability, IndexSettings};
 use crate::shard::accounting::Reservation;
 use crate::shard::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard};
 use crate::shard::error::disk_error;
@@ -104,6 +105,13 @@ const OPERATIONS_PER_LOOK: usize = 8;
 const LARGE_SOURCE_BYTES: usize = 16 << 10;
 /// Records are appended to the translog when they reach this size, or else once per request.
 const BATCH_BYTES_MAX: usize = 1 << 20;
+
+/// Returns the error of a write under these settings, if they block writes. A request that was admitted
+/// before the block was set may write only afterwards.
+fn blocked(settings: &IndexSettings, index: &str) -> Option<RequestError> {
+    let blocks = settings.blocks;
+    if blocks.are_on_writes() { refused(Some(index), &blocks.on_writes()).err() } else { None }
+}
 
 /// Estimates the size of an operation in a batch of records, which is also its size in a buffer.
 fn record_bytes(write: &Write<'_>) -> usize {
@@ -216,6 +224,13 @@ impl Shard {
             return Ok(());
         }
         work::waiting(|| self.sync_to(&unsynced.core, unsynced.position))
+    }
+
+    /// Waits until every write that has begun under earlier settings is in a buffer.
+    pub(crate) fn settle_writes(&self) {
+        if let Ok(core) = self.core() {
+            work::waiting(|| drop(core.gate.write()));
+        }
     }
 
     /// Makes everything written so far durable.
@@ -348,6 +363,7 @@ impl Shard {
     ) -> Result<(usize, Option<Arc<Mapping>>)> {
         let gate = self.enter_gate(core, chunk)?;
         let fence = Fence::new(core, "a write");
+        let settings = self.index.settings.load_full();
         let mut writer = Writer {
             shard: self,
             core,
@@ -359,11 +375,12 @@ impl Shard {
             now_millis: self.now_millis(),
             interval_millis: self.interval_millis(),
             reserved: 0..0,
+            blocked: blocked(&settings, &self.index.name),
         };
         writer.reserve_seq_nos(chunk);
         let mut done = 0;
         let mut needs_mapping = None;
-        let slow_log = self.index.settings.load().slow_log;
+        let slow_log = settings.slow_log;
         let mut slow: Vec<(usize, Duration)> = Vec::new();
         let entered_millis = self.services.environment.clock.monotonic_millis();
         for write in chunk {

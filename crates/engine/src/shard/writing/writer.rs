@@ -68,6 +68,8 @@ pub(in crate::shard) struct Writer<'s> {
     pub(in crate::shard) interval_millis: u64,
     /// Sequence numbers for documents with generated ids. See [`Writer::reserve_seq_nos`].
     pub(in crate::shard) reserved: Range<u64>,
+    /// Why the index takes no writes, apart from those of a recovery.
+    pub(in crate::shard) blocked: Option<RequestError>,
 }
 
 impl Writer<'_> {
@@ -80,6 +82,11 @@ impl Writer<'_> {
     }
 
     fn carry_out(&mut self, write: &Write<'_>) -> std::result::Result<Written, Refused> {
+        if let Some(blocked) = &self.blocked
+            && !matches!(write.condition, Condition::Replay(_))
+        {
+            return Err(Refused::Request(blocked.clone()));
+        }
         if write.is_generated && !self.core.versions.append_needs_entry() {
             let seq_no = self.take_seq_no(write);
             let identity = WriteIdentity { seq_no, primary_term: self.core.primary_term, version: 1 };

@@ -1,0 +1,60 @@
+//! Blocks of an index or of the cluster: what they are called, and the error that names them.
+//!
+//! Source: `ClusterBlocks`, `IndexMetadata#INDEX_*_BLOCK`, `Metadata#CLUSTER_READ_ONLY_BLOCK`.
+
+use limber_mapping::{ErrorClass, RequestError};
+
+use super::Blocks;
+
+/// A block, with its text in errors: `FORBIDDEN/8/index write (api)`.
+pub(crate) struct Block {
+    class: ErrorClass,
+    text: &'static str,
+}
+
+pub(crate) const READ_ONLY: Block =
+    Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/5/index read-only (api)" };
+pub(crate) const READ: Block = Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/7/index read (api)" };
+const WRITE: Block = Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/8/index write (api)" };
+pub(crate) const METADATA: Block =
+    Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/9/index metadata (api)" };
+pub(crate) const READ_ONLY_ALLOW_DELETE: Block = Block {
+    class: ErrorClass::TooManyRequests,
+    text: "TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block; for more \
+           information, see https://www.elastic.co/docs/troubleshoot",
+};
+pub(crate) const CLUSTER_READ_ONLY: Block =
+    Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/6/cluster read-only (api)" };
+pub(crate) const CLUSTER_READ_ONLY_ALLOW_DELETE: Block =
+    Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/13/cluster read-only / allow delete (api)" };
+
+impl Blocks {
+    /// Whether any of them refuses writes of documents: index, update, delete.
+    pub(crate) fn are_on_writes(&self) -> bool {
+        self.read_only || self.write || self.read_only_allow_delete
+    }
+
+    /// Returns those that refuse writes of documents.
+    pub(crate) fn on_writes(&self) -> Vec<Block> {
+        let flags = [
+            (self.read_only, READ_ONLY),
+            (self.write, WRITE),
+            (self.read_only_allow_delete, READ_ONLY_ALLOW_DELETE),
+        ];
+        flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, block)| block).collect()
+    }
+}
+
+/// Refuses a request to an index, or to the cluster (`None`), for these blocks.
+pub(crate) fn refused(index: Option<&str>, blocks: &[Block]) -> Result<(), RequestError> {
+    if blocks.is_empty() {
+        return Ok(());
+    }
+    // As in Elasticsearch, the error tells clients to retry only if every block may disappear without their
+    // help.
+    let may_pass = blocks.iter().all(|block| block.class == ErrorClass::TooManyRequests);
+    let class = if may_pass { ErrorClass::TooManyRequests } else { ErrorClass::Forbidden };
+    let list: Vec<String> = blocks.iter().map(|block| format!("[{}];", block.text)).collect();
+    let place = index.map_or("blocked by: ".to_owned(), |index| format!("index [{index}] blocked by: "));
+    Err(RequestError::new(class, "cluster_block_exception", place + &list.join("")))
+}
