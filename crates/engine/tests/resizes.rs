@@ -82,3 +82,29 @@ fn a_target_is_whole_or_not_there_wherever_the_power_goes() {
     }
     assert!(whole > 0 && absent > 0, "{whole} whole, {absent} absent");
 }
+
+#[test]
+fn a_resize_that_is_cancelled_leaves_no_target() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let node = open(folder.path());
+    fill(&node).expect("a source");
+    let body = json!({"settings": {"index.blocks.write": null}});
+    let cancelled = Arc::new(AtomicBool::new(true));
+    let refused = node.resize(Resize::Clone, ("from", "to"), &body, cancelled).expect_err("cancelled");
+    assert_eq!(refused.kind, "task_cancelled_exception");
+    assert!(!node.index_exists("to", IndicesOptions::METADATA).expect("an answer"));
+}
+
+#[test]
+fn what_was_copied_is_durable_whatever_the_target_promises_for_writes() {
+    let disk = CrashDisk::new(5);
+    let node = open_on(&disk, 1).expect("opens");
+    fill(&node).expect("a source");
+    let body = json!({"settings": {"index.translog.durability": "async", "index.blocks.write": null}});
+    node.resize(Resize::Clone, ("from", "to"), &body, Arc::new(AtomicBool::new(false))).expect("a target");
+    disk.power_off();
+    drop(node);
+    disk.crash();
+    let node = open_on(&disk, 2).expect("opens again");
+    assert_eq!(copied(&node), COUNT);
+}

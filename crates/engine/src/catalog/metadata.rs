@@ -253,6 +253,12 @@ impl Catalog {
         index.aliases.keys().chain(of_stream)
     }
 
+    /// Whether an expression reaches an index by a name, and not only by patterns.
+    pub fn is_named(&self, index: &IndexMetadata, expression: &str) -> bool {
+        let mut parts = expression.split(',').map(str::trim);
+        parts.any(|part| *index.name == *part || self.alias_of(index, part).is_some())
+    }
+
     /// Whether an index belongs to a data stream whose name matches a pattern.
     pub fn is_of_stream(&self, index: &IndexMetadata, pattern: &str) -> bool {
         self.backing.get(&index.name).is_some_and(|stream| wildcard::matches(pattern, stream))

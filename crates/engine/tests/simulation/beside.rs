@@ -1,6 +1,8 @@
 //! Pairs of [`crate::together`] in which documents are written and read beside another request.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use limber_engine::*;
 use serde_json::json;
@@ -48,6 +50,29 @@ fn get_again(node: &Arc<Node>) -> Result<()> {
     (0..8).try_for_each(|_| get(node, "w", "1").map(drop).ok_or_else(|| missing("the document")))
 }
 
+fn with_a_source(node: &Arc<Node>) -> Result<()> {
+    for id in ["1", "2", "3"] {
+        write(node, index("w", id, b"{}"))?;
+    }
+    put_block(node, "w")
+}
+
+fn resize(node: &Arc<Node>) -> Result<()> {
+    let body = json!({"settings": {"index.blocks.write": null}});
+    node.resize(Resize::Clone, ("w", "copy"), &body, Arc::new(AtomicBool::new(false))).map(drop)
+}
+
+/// Writes one of the source's documents to the copy as soon as that exists.
+fn write_to_the_copy(node: &Arc<Node>) -> Result<()> {
+    for _ in 0..1_000 {
+        if node.index_exists("copy", IndicesOptions::METADATA)? {
+            break;
+        }
+        limber_store::sync::sleep(Duration::from_micros(200));
+    }
+    write(node, index("copy", "1", br#"{"own": true}"#)).map(drop)
+}
+
 pub fn pairs() -> Vec<Pair> {
     vec![
         Pair {
@@ -68,6 +93,20 @@ pub fn pairs() -> Vec<Pair> {
             },
             acts: [get_again, write_and_refresh],
             wrong: |_, outcomes| both(outcomes, true),
+        },
+        Pair {
+            name: "a resize, and a write to its target",
+            set_up: with_a_source,
+            acts: [resize, write_to_the_copy],
+            wrong: |node, outcomes| match &outcomes[1] {
+                Ok(()) => {
+                    let kept = node.get(&GetRequest::new("copy", "1")).is_ok_and(|got| got.found.is_some());
+                    (!kept).then(|| format!("an acknowledged document is gone: {outcomes:?}"))
+                }
+                Err(error) => {
+                    (error.class != limber_mapping::ErrorClass::Unavailable).then(|| error.to_string())
+                }
+            },
         },
     ]
 }

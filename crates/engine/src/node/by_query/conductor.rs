@@ -344,7 +344,7 @@ impl Run<'_> {
                 pipeline: self.request.pipeline.as_deref(),
                 refresh: RefreshPolicy::None,
             };
-            let response = match self.node.bulk(request) {
+            let response = match self.node.bulk_into(request, self.request.made()) {
                 Ok(response) => response,
                 // The response reports the cancellation once, so it is not added as a failure here.
                 Err(_) if self.progress.is_cancelled() => return,

@@ -35,6 +35,8 @@ pub struct CopyDestination {
     pub require_alias: bool,
     /// Whether the server writes to an index of its own, for which the user needs no privilege.
     pub is_own: bool,
+    /// The UUID of an unfinished index. Copies go to this index or nowhere.
+    pub made: Option<Arc<str>>,
 }
 
 /// `dest.routing` of `_reindex`.
@@ -112,6 +114,14 @@ impl ByQueryRequest {
         }
         let _acting = limber_access::acting("indices:data/write/bulk");
         work()
+    }
+
+    /// Returns the UUID of the unfinished index that is filled.
+    pub(super) fn made(&self) -> Option<&str> {
+        match &self.change {
+            Change::Copy(to) => to.made.as_deref(),
+            Change::Delete | Change::Update => None,
+        }
     }
 
     pub(super) fn counted(&self) -> Counted {

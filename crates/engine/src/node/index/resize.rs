@@ -21,7 +21,7 @@ use crate::catalog::names::index_not_found;
 use crate::node::Node;
 use crate::node::by_query::{ByQueryRequest, Change, CopyDestination, CopyRouting, Slices};
 use crate::node::kept_state::security::check_sees_all;
-use crate::settings::{FlatSettings, flatten, normalize_index_keys};
+use crate::settings::{FlatSettings, SettingsUpdate, flatten, normalize_index_keys};
 
 /// How many documents are copied at a time.
 const BATCH_SIZE: u32 = 1000;
@@ -135,16 +135,15 @@ impl Node {
             .collect();
         settings.retain(|key, _| !is_late(key));
         let body = json!({"settings": settings, "mappings": info.mappings, "aliases": aliases});
-        // Documents are copied from a search, and the source accepts no more writes. After a refresh the
-        // search finds all documents.
-        self.refresh_wholly(&info.name)?;
+        self.refresh_blocked(&info)?;
         // If anything fails before the target is finished, dropping this deletes the target.
         let _copying = Copying::begin(self, target)?;
         let created = self.create_index_marked(target, &body, true, ActiveCopies::Number(1))?;
-        self.copy_documents(&info, &created, late, cancelled)?;
+        let made = self.unfinished_copy(&created.index)?;
+        self.copy_documents(&info, &made, cancelled)?;
         // Searches must find all documents as soon as the target is there.
-        self.refresh_wholly(&created.index)?;
-        self.finish_copy(&created.index)?;
+        self.refresh_wholly(&made.name)?;
+        self.finish_copy(&made, late)?;
         Ok(created)
     }
 
@@ -160,6 +159,15 @@ impl Node {
         Ok(fewest_shards(shards.max(1), bytes, shard_bytes_max))
     }
 
+    /// Makes all documents of a source visible to searches. Its block is known to the catalog, and applies to
+    /// every write once the change that set it has ended.
+    fn refresh_blocked(&self, source: &IndexInfo) -> Result<()> {
+        if let Some(file) = self.index_files.get(&source.uuid) {
+            drop(file.lock());
+        }
+        self.refresh_wholly(&source.name)
+    }
+
     /// Makes all documents of an index visible to searches, or fails.
     fn refresh_wholly(&self, index: &str) -> Result<()> {
         let refreshed = self.refresh(index, IndicesOptions::BROADCAST)?;
@@ -170,13 +178,24 @@ impl Node {
         Ok(())
     }
 
-    /// Turns the target of a resize into an ordinary index.
-    fn finish_copy(&self, target: &str) -> Result<()> {
+    /// Returns the target of a resize. A user may have deleted it already.
+    fn unfinished_copy(&self, target: &str) -> Result<Arc<IndexMetadata>> {
+        let catalog = self.catalog.load();
+        let made = catalog.indices.get(target).filter(|index| index.is_unfinished);
+        made.cloned().ok_or_else(|| index_not_found(target))
+    }
+
+    /// Turns the target of a resize into an ordinary index, with the settings that must not apply before.
+    fn finish_copy(&self, made: &IndexMetadata, late: FlatSettings) -> Result<()> {
+        // Whatever durability the target promises for writes, the source may be deleted from now on.
+        self.live(made)?.shards.iter().try_for_each(|shard| shard.sync_all())?;
+        let update = SettingsUpdate::check(late)?;
         self.change_catalog(|catalog| {
-            // A user may have deleted the target, and a write may have created another index of its name.
-            let unfinished = catalog.indices.get(target).filter(|index| index.is_unfinished);
-            let metadata = unfinished.ok_or_else(|| index_not_found(target))?;
-            let finished = IndexMetadata { is_unfinished: false, ..(**metadata).clone() };
+            // A user may have deleted the target, and another index may have its name.
+            let current = catalog.indices.get(&made.name).filter(|index| index.uuid == made.uuid);
+            let current = current.ok_or_else(|| index_not_found(&made.name))?;
+            let changed = self.with_settings(current, &update, false)?;
+            let finished = IndexMetadata { is_unfinished: false, ..changed };
             Ok((catalog.with_index(Arc::new(finished)), ()))
         })
     }
@@ -218,8 +237,7 @@ impl Node {
     fn copy_documents(
         self: &Arc<Self>,
         source: &IndexInfo,
-        created: &CreateIndexResponse,
-        late: Map<String, Value>,
+        made: &IndexMetadata,
         cancelled: Arc<AtomicBool>,
     ) -> Result<()> {
         let copied = self.by_query(
@@ -231,12 +249,13 @@ impl Node {
                 preference: None,
                 search: SearchRequest { size: Some(BATCH_SIZE), ..SearchRequest::default() },
                 change: Change::Copy(CopyDestination {
-                    index: created.index.to_string(),
+                    index: made.name.to_string(),
                     kind: OperationKind::Index,
                     version_type: VersionType::External,
                     routing: CopyRouting::Keep,
                     require_alias: false,
                     is_own: false,
+                    made: Some(made.uuid.clone()),
                 }),
                 script: None,
                 pipeline: None,
@@ -248,17 +267,15 @@ impl Node {
             },
             cancelled,
         )?;
-        if let Some(failure) = copied.failures.first() {
-            let class = copied.failures.iter().map(|failure| failure.class).max();
-            let reason = format!("a document could not be copied to [{}]: {}", created.index, failure.shown);
-            return Err(RequestError::new(class.unwrap_or(failure.class), "illegal_state_exception", reason));
-        }
-        if !late.is_empty() {
-            let options = IndicesOptions::METADATA;
-            self.put_settings(&created.index, options, &Value::Object(late), false)?;
-        }
-        Ok(())
+        copied.check_is_whole(&format!("a document could not be copied to [{}]", made.name))
     }
+}
+
+/// Makes the error for a request that reads or writes documents of an index that is being filled from another
+/// one.
+pub(in crate::node) fn unfinished(index: &IndexMetadata) -> RequestError {
+    let reason = format!("index [{}] is still being made from another index", index.name);
+    RequestError::unavailable("no_shard_available_action_exception", reason)
 }
 
 /// Merges the settings of a request into those of an index; `null` removes a setting.
@@ -363,6 +380,7 @@ mod tests {
     use limber_store::repository::MemoryBlobs;
 
     use super::*;
+    use crate::api::*;
     use crate::node::NodeConfig;
 
     fn node(folder: &std::path::Path) -> Arc<Node> {
@@ -377,6 +395,20 @@ mod tests {
             search_processors: 1,
         };
         Node::open(config).expect("opens")
+    }
+
+    /// Checks that an unfinished index is neither written nor read, and that patterns pass over it.
+    fn takes_no_documents(node: &Node, name: &str) {
+        let mut write = BulkOperation::new(OperationKind::Index, name, b"{}");
+        write.id = Some("1".into());
+        let refused = node.write(write, RefreshPolicy::None, None).expect_err("refused");
+        assert_eq!(refused.class, limber_mapping::ErrorClass::Unavailable);
+        assert!(node.get(&GetRequest::new(name, "1")).is_err());
+        let failures = |expression: &str| {
+            let pinned = node.pin(expression, IndicesOptions::SEARCH, crate::node::Placement::default());
+            pinned.expect("pinned").failures.len()
+        };
+        assert_eq!([failures(name), failures("*"), failures("")], [1, 0, 0]);
     }
 
     #[test]
@@ -405,6 +437,7 @@ mod tests {
             node.index_exists("half", IndicesOptions::METADATA).expect("an answer"),
             "it is being copied"
         );
+        takes_no_documents(&node, "half");
         node.put_repository_on("r", Arc::new(MemoryBlobs::default())).expect("a repository");
         let taken = node.create_snapshot("r", "s", &json!({}), true).expect("a snapshot");
         assert_eq!(taken["snapshot"]["indices"], json!(["whole"]));

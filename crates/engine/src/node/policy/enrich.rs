@@ -220,6 +220,7 @@ impl Node {
                 routing: CopyRouting::Discard,
                 require_alias: false,
                 is_own: true,
+                made: None,
             }),
             script: None,
             pipeline: Some("_none".to_owned()),
@@ -230,13 +231,7 @@ impl Node {
             slices: Slices::Number(1),
         };
         let response = self.by_query(request, cancelled.clone())?;
-        match response.failures.first() {
-            None => Ok(()),
-            Some(failure) => {
-                let reason = format!("could not copy the documents of the policy: {}", failure.shown);
-                Err(RequestError::internal("elasticsearch_exception", reason))
-            }
-        }
+        response.check_is_whole("could not copy the documents of the policy")
     }
 
     /// Returns the search that reads a policy's source indices.

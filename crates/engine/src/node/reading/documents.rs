@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use crate::api::*;
 use crate::catalog::{IndexMetadata, alias};
 use crate::node::Node;
+use crate::node::index::resize::unfinished;
 use crate::shard::ids::routing;
 use crate::shard::{Reading, Shard};
 
@@ -30,6 +31,9 @@ impl Node {
         alias_routing: Option<String>,
     ) -> Result<GetResponse> {
         self.check_read_block(metadata)?;
+        if metadata.is_unfinished {
+            return Err(unfinished(metadata));
+        }
         let live = self.live(metadata)?;
         let routing = alias::index_routing(request.index, alias_routing.as_deref(), request.routing)?;
         if routing.is_some() && live.core.settings.load().mode.has_series() {

@@ -4,10 +4,13 @@
 //! so only those parts of a preference matter that exclude shards or nodes.
 
 use limber_mapping::RequestError;
+use limber_search::ShardFailure;
 use limber_text::wildcard;
 
 use crate::api::Result;
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
+use crate::node::index::resize::unfinished;
 use crate::settings::IndexSettings;
 use crate::shard::ids::routing;
 
@@ -116,6 +119,22 @@ impl Node {
             }
         }
         Ok(numbers)
+    }
+}
+
+impl Node {
+    /// Returns the failures of the shards of an index that is still being made from another one: none if the
+    /// expression reaches it only by patterns, which pass over it. `None` for any other index.
+    pub(super) fn unfinished_index(
+        &self,
+        catalog: &Catalog,
+        expression: &str,
+        index: &IndexMetadata,
+    ) -> Option<Vec<ShardFailure>> {
+        index.is_unfinished.then(|| match catalog.is_named(index, expression) {
+            true => self.failed_index(index, &unfinished(index)),
+            false => Vec::new(),
+        })
     }
 }
 

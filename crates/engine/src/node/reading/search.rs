@@ -333,6 +333,10 @@ impl Node {
         let mut failures = Vec::new();
         for metadata in &indices {
             self.check_read_block(metadata)?;
+            if let Some(failed) = self.unfinished_index(&catalog, expression, metadata) {
+                failures.extend(failed);
+                continue;
+            }
             let live = match self.live(metadata) {
                 Ok(live) => live,
                 Err(_) if self.is_outdated(metadata) => return Ok(None),
@@ -369,7 +373,7 @@ impl Node {
 
     /// Makes failures for the shards of an open index without shards: its metadata cannot be read, or its
     /// mapping cannot be compiled.
-    fn failed_index(&self, metadata: &IndexMetadata, reason: &RequestError) -> Vec<ShardFailure> {
+    pub(super) fn failed_index(&self, metadata: &IndexMetadata, reason: &RequestError) -> Vec<ShardFailure> {
         let failed = |shard| ShardFailure {
             index: metadata.name.to_string(),
             shard,

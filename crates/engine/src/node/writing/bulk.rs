@@ -9,9 +9,10 @@ use super::bulk_step::{
     ANY_VERSION, Group, NO_TARGET, Step, Target, check, check_reach, check_routing, destination_of, dropped,
     id_of, into_items, outcome_of, routing_of, version_of, write_of,
 };
+use super::index_pipelines::IndexPipelines;
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
-use crate::catalog::{Catalog, WriteTarget, date_math};
+use crate::catalog::date_math;
 use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner};
 use crate::node::Node;
 use crate::shard::ids::routing;
@@ -21,6 +22,16 @@ impl Node {
     /// Carries out the operations, for each shard in their order. The request fails as a whole only when it
     /// is cancelled or when there is no memory for its errors.
     pub fn bulk<'r>(&self, request: BulkRequest<'r>) -> Result<BulkResponse<'r>> {
+        self.bulk_into(request, None)
+    }
+
+    /// Works like [`Node::bulk`]. With `made`, the UUID of an unfinished index, it writes to this index or
+    /// nowhere.
+    pub(in crate::node) fn bulk_into<'r>(
+        &self,
+        request: BulkRequest<'r>,
+        made: Option<&str>,
+    ) -> Result<BulkResponse<'r>> {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
         let description = format!("requests[{}]", request.operations.len());
@@ -32,7 +43,7 @@ impl Node {
         let mut arena = Vec::new();
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
         steps.iter_mut().for_each(Step::note_end);
-        let mut targets = self.find_targets(&mut steps);
+        let mut targets = self.find_targets(&mut steps, made);
         self.place_series(&mut steps, &mut targets, &arena);
         let ids = self.generate_ids(&mut steps);
         // Each operation without a destination gets its own error, whose memory is reserved here.
@@ -263,12 +274,6 @@ impl Node {
         }
     }
 
-    /// Returns `default_pipeline` and `final_pipeline` of the index that a name stands for, or would have
-    /// once it is created.
-    pub(in crate::node) fn pipelines_of(&self, name: &str) -> IndexPipelines {
-        pipelines_in(&self.catalog.load(), name, false)
-    }
-
     fn generate_ids(&self, steps: &mut [Step<'_>]) -> GeneratedIds {
         let needs_id = |step: &Step<'_>| {
             step.outcome.is_none()
@@ -449,39 +454,6 @@ impl Node {
             }
         }
     }
-}
-
-/// Does the work of [`Node::pipelines_of`]. With `ignores_indices`, existing indices are treated as not yet
-/// created.
-pub(in crate::node) fn pipelines_in(catalog: &Catalog, name: &str, ignores_indices: bool) -> IndexPipelines {
-    let Ok(name) = catalog.resolve_date_math(name) else { return IndexPipelines::default() };
-    let name = &*name;
-    let target = match ignores_indices {
-        true => Ok(WriteTarget::Missing),
-        false => catalog.write_target(name, false),
-    };
-    match target {
-        Ok(WriteTarget::Index { index, .. }) => IndexPipelines {
-            default: index.typed.default_pipeline.clone(),
-            last: index.typed.final_pipeline.clone(),
-        },
-        Ok(WriteTarget::Missing) => {
-            let settings = catalog.templates.resolve(name).settings;
-            let text = |key: &str| {
-                let name = settings.get(key).and_then(|value| value.as_str());
-                name.filter(|name| *name != "_none").map(str::to_owned)
-            };
-            IndexPipelines { default: text("index.default_pipeline"), last: text("index.final_pipeline") }
-        }
-        Err(_) => IndexPipelines::default(),
-    }
-}
-
-/// The pipelines that an index's settings name.
-#[derive(Debug, Default, Clone)]
-pub(in crate::node) struct IndexPipelines {
-    pub(in crate::node) default: Option<String>,
-    pub(in crate::node) last: Option<String>,
 }
 
 /// Estimated memory of an operation's error, including its item in the response.

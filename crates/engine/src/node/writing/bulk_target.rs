@@ -5,12 +5,14 @@ use limber_mapping::RequestError;
 
 use super::bulk_step::{Destination, NO_TARGET, Reach, Step, Target};
 use crate::api::*;
-use crate::catalog::WriteTarget;
+use crate::catalog::names::index_not_found;
+use crate::catalog::{IndexMetadata, WriteTarget};
 use crate::node::Node;
+use crate::node::index::resize::unfinished;
 
 impl Node {
-    /// Resolves each name once, and creates missing indices.
-    pub(in crate::node) fn find_targets(&self, steps: &mut [Step<'_>]) -> Vec<Target> {
+    /// Resolves each name once, and creates missing indices. `made`: see [`Node::bulk_into`].
+    pub(in crate::node) fn find_targets(&self, steps: &mut [Step<'_>], made: Option<&str>) -> Vec<Target> {
         let mut targets: Vec<Target> = Vec::new();
         let access = limber_access::current();
         // The last write that was authorized, as a bulk mostly does the same to one index.
@@ -45,10 +47,11 @@ impl Node {
             };
             // If nothing will be written, nothing is created.
             let asked = Asked {
-                creates: creates && step.outcome.is_none(),
+                creates: creates && step.outcome.is_none() && made.is_none(),
                 adds: step.operation.kind == OperationKind::Create && step.outcome.is_none(),
                 require_alias,
                 require_data_stream,
+                made,
             };
             let outcome = self.destination(name, asked);
             // The error of a delete must not apply to later writes, which may create the index.
@@ -89,7 +92,7 @@ impl Node {
         Ok(())
     }
 
-    fn destination(&self, name: &str, asked: Asked) -> Result<Destination> {
+    fn destination(&self, name: &str, asked: Asked<'_>) -> Result<Destination> {
         let dated = self.catalog.load().resolve_date_math(name)?.into_owned();
         let name = dated.as_str();
         for _ in 0..3 {
@@ -114,6 +117,7 @@ impl Node {
                     };
                     self.check_write_block(&index, &index.typed.blocks)?;
                     self.check_is_not_in_doubt(&index)?;
+                    check_is_finished(&index, asked.made)?;
                     match self.live(&index) {
                         Ok(live) => return Ok(Destination::new(index, live, alias_routing, reach)),
                         // Since the name was looked up, the index was deleted or the alias moved, so it is
@@ -131,7 +135,7 @@ impl Node {
                 WriteTarget::Missing => break,
             }
         }
-        Err(crate::catalog::names::index_not_found(name))
+        Err(index_not_found(name))
     }
 }
 
@@ -140,13 +144,25 @@ const NO_UPDATES: &str = "Can't execute an update request if field or document l
 
 /// What a bulk requires of the name that it writes to.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Asked<'a> {
     /// A missing index may be created.
     creates: bool,
     /// New documents are added, so a data stream that is marked for rollover is rolled over.
     adds: bool,
     require_alias: bool,
     require_data_stream: bool,
+    /// The UUID of the only index that may be written, which is unfinished.
+    made: Option<&'a str>,
+}
+
+/// Refuses writes to an index that is being filled from another one, because it is deleted if that fails.
+/// What fills it writes to no other index, such as one that has taken its name.
+fn check_is_finished(index: &IndexMetadata, made: Option<&str>) -> Result<()> {
+    match made {
+        None if index.is_unfinished => Err(unfinished(index)),
+        Some(made) if *index.uuid != *made => Err(index_not_found(&index.name)),
+        _ => Ok(()),
+    }
 }
 
 fn not_required_data_stream(name: &str) -> RequestError {

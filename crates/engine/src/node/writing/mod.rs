@@ -4,6 +4,7 @@ mod active_copies;
 pub(super) mod bulk;
 pub(super) mod bulk_step;
 pub(super) mod bulk_target;
+pub(super) mod index_pipelines;
 pub(super) mod ingest;
 pub(super) mod reroute;
 mod series;

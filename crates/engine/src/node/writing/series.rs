@@ -153,6 +153,7 @@ impl Node {
         }
         let live = self.live(&index)?;
         self.check_write_block(&index, &index.typed.blocks)?;
+        self.check_is_not_in_doubt(&index)?;
         let reach = Reach::Stream(Arc::new(stream.clone()));
         let Target { require_alias, require_data_stream, .. } = targets[named as usize];
         targets.push(Target {

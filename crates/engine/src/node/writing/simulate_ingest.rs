@@ -11,8 +11,9 @@ use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
-use super::bulk::{IndexPipelines, pipelines_in, runner_over};
+use super::bulk::runner_over;
 use super::bulk_step::ANY_VERSION;
+use super::index_pipelines::{IndexPipelines, pipelines_in};
 use super::reroute::Rerouted;
 use crate::api::Result;
 use crate::catalog::{Catalog, WriteTarget, merge_mappings};

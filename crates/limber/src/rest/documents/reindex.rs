@@ -82,6 +82,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     shared.check_slicing(&search)?;
     check_request(&indices, &destination, remote.is_some(), shared.slices, has_no_source)?;
     let change = Change::Copy(CopyDestination {
+        made: None,
         index: destination.index,
         kind: destination.kind,
         version_type: destination.version_type,
