@@ -412,6 +412,66 @@ impl Blobs for Interrupted {
     }
 }
 
+/// Blobs that do something once before a blob of shard data is written.
+struct Meanwhile {
+    blobs: MemoryBlobs,
+    act: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Blobs for Meanwhile {
+    fn put_if_absent(&self, name: &str, bytes: Vec<u8>) -> limber_store::Result<bool> {
+        if name.contains("/data-")
+            && let Some(act) = self.act.lock().take()
+        {
+            act();
+        }
+        self.blobs.put_if_absent(name, bytes)
+    }
+
+    fn get_if(
+        &self,
+        name: &str,
+        admits: &mut dyn FnMut(u64) -> limber_store::Result<()>,
+    ) -> limber_store::Result<Vec<u8>> {
+        self.blobs.get_if(name, admits)
+    }
+
+    fn list(&self, folder: &str) -> limber_store::Result<Vec<Blob>> {
+        self.blobs.list(folder)
+    }
+
+    fn delete(&self, name: &str) -> limber_store::Result<()> {
+        self.blobs.delete(name)
+    }
+
+    fn place(&self) -> &str {
+        self.blobs.place()
+    }
+}
+
+#[test]
+fn a_snapshot_has_the_mappings_of_the_documents_that_came_after_it_began() {
+    let blobs = Arc::new(Meanwhile { blobs: MemoryBlobs::default(), act: Mutex::new(None) });
+    let from = node_on(CrashDisk::new(1), 1, blobs.clone());
+    put(&from.node, "a", "1", json!({"n": 1}));
+    put(&from.node, "b", "1", json!({"n": 1}));
+    let writer = from.node.clone();
+    // While the first index is copied, a document of the second one gets a new field.
+    *blobs.act.lock() = Some(Box::new(move || put(&writer, "b", "2", json!({"fresh": "hello"}))));
+    let made = from.node.create_snapshot("r", "s", &json!({"indices": "a,b"}), true).expect("taken");
+    assert_eq!(made["snapshot"]["state"], "SUCCESS");
+    let to = node_on(CrashDisk::new(2), 2, blobs);
+    to.node.restore_snapshot("r", "s", &json!({"indices": "b"}), true).expect("restored");
+    assert_eq!(documents(&to.node, "b").len(), 2);
+    assert_eq!(search(&to.node, "b", json!({"match": {"fresh": "hello"}})).len(), 1);
+    // The field keeps its type, so that segments can be merged.
+    put(&to.node, "b", "3", json!({"fresh": 17}));
+    let request = ForceMergeRequest { max_num_segments: Some(1), ..ForceMergeRequest::default() };
+    let merged = to.node.force_merge("b", IndicesOptions::BROADCAST, &request);
+    assert_eq!(merged.expect("an answer").failures.len(), 0);
+    assert_eq!(search(&to.node, "b", json!({"match": {"fresh": "17"}})).len(), 1);
+}
+
 /// Does what a second node might do while the first one works.
 fn intrude(node: &Node, kind: u64) {
     let _ = match kind {

@@ -66,9 +66,10 @@ impl Node {
     ) -> Result<(IndexEntry, Vec<ShardFailure>, Vec<ShardFigures>)> {
         let repository = &running.repository;
         let (mut shards, mut failures, mut figures) = (Vec::new(), Vec::new(), Vec::new());
+        let mut body = body_of(index);
         for number in 0..index.typed.number_of_shards {
             running.change(&index.name, number as usize, |progress| progress.stage = Stage::Runs);
-            let outcome = self.copy_shard(running, root, index, number);
+            let outcome = self.copy_shard(running, root, index, number, &mut body);
             if running.cancelled.load(std::sync::atomic::Ordering::Relaxed) {
                 outcome?;
                 self.transfer(running).check_cancelled()?;
@@ -99,7 +100,7 @@ impl Node {
             figures.push(copied);
         }
         let meta = self.environment.uuid();
-        repository.write(&index_name(&index.uuid, &meta), &body_of(index))?;
+        repository.write(&index_name(&index.uuid, &meta), &body)?;
         Ok((IndexEntry { id: index.uuid.to_string(), meta, shards }, failures, figures))
     }
 
@@ -114,18 +115,21 @@ impl Node {
         }
     }
 
-    /// Copies a shard. Returns the UUID of its manifest, and statistics.
+    /// Copies a shard. Returns the UUID of its manifest, and statistics. `body` gets the mappings that the
+    /// shard's documents need.
     fn copy_shard(
         &self,
         running: &Running,
         root: &Root,
         index: &IndexMetadata,
         number: u32,
+        body: &mut IndexBody,
     ) -> Result<(String, ShardFigures)> {
         let (start_ms, start) = (self.now_millis(), self.environment.clock.monotonic_nanos());
         let transfer = self.transfer(running);
         transfer.check_cancelled()?;
         let commit = self.commit_of(index, number)?;
+        self.note_growth(index, body);
         let repository = &*running.repository;
         let place = ShardPlace { index_id: &index.uuid, shard: number as usize };
         let known = known(repository, root, place)?;
@@ -173,6 +177,15 @@ impl Node {
         repository.write(&manifest_name(place.index_id, place.shard, &uuid), &manifest)?;
         figures.time_ms = done_ms();
         Ok((uuid, figures))
+    }
+
+    /// Notes the mappings that an index has now. A commit may have fields that were not mapped yet when the
+    /// snapshot began, and without their mappings they could neither be searched nor merged.
+    fn note_growth(&self, index: &IndexMetadata, body: &mut IndexBody) {
+        let catalog = self.catalog.load();
+        if let Some(now) = catalog.indices.get(&index.name).filter(|now| now.uuid == index.uuid) {
+            (body.mappings, body.settings) = ((*now.mappings).clone(), now.settings.clone());
+        }
     }
 
     fn commit_of(&self, index: &IndexMetadata, number: u32) -> Result<PinnedCommit> {
