@@ -472,6 +472,50 @@ fn a_snapshot_has_the_mappings_of_the_documents_that_came_after_it_began() {
     assert_eq!(search(&to.node, "b", json!({"match": {"fresh": "17"}})).len(), 1);
 }
 
+#[test]
+fn a_restore_leaves_no_alias_with_two_write_indices_and_no_name_twice() {
+    let TestNode { node, .. } = node(1, MemoryBlobs::default());
+    let written = json!({"aliases": {"logs": {"is_write_index": true}}});
+    node.create_index("logs-1", &written).expect("created");
+    let template = json!({"index_patterns": ["ds*"], "data_stream": {}});
+    node.put_index_template("t", &template, false).expect("put");
+    node.create_data_stream("ds").expect("created");
+    let alias = json!({"actions": [{"add": {"index": "ds", "alias": "both", "is_write_index": true}}]});
+    node.update_aliases(&alias).expect("added");
+    node.create_snapshot("r", "s", &json!({}), true).expect("taken");
+    node.delete_index("logs-1", IndicesOptions::DELETE).expect("deleted");
+    node.delete_data_streams("ds", IndicesOptions::METADATA).expect("deleted");
+    let restore = |what: &str| node.restore_snapshot("r", "s", &json!({"indices": what}), true).map(drop);
+
+    node.create_index("logs-2", &written).expect("created");
+    let refused = restore("logs-1").expect_err("two write indices");
+    assert!(refused.reason.contains("more than one write index"), "{}", refused.reason);
+    node.create_index("unrelated", &json!({"aliases": {"both": {}}})).expect("created");
+    let refused = restore("ds").expect_err("an alias of indices has the name");
+    assert!(refused.reason.contains("names need to be unique"), "{}", refused.reason);
+    node.delete_index("unrelated", IndicesOptions::DELETE).expect("deleted");
+    node.delete_index_template("t").expect("deleted");
+    node.create_index("ds", &json!({})).expect("created");
+    let refused = restore("ds").expect_err("an index has the name");
+    assert!(refused.reason.contains("names need to be unique"), "{}", refused.reason);
+    node.delete_index("ds", IndicesOptions::DELETE).expect("deleted");
+
+    // An alias that writes to a data stream goes on with that one.
+    node.put_index_template("t", &template, false).expect("put");
+    node.create_data_stream("ds2").expect("created");
+    let alias = json!({"actions": [{"add": {"index": "ds2", "alias": "both", "is_write_index": true}}]});
+    node.update_aliases(&alias).expect("added");
+    restore("ds").expect("restored");
+    let mut operation = BulkOperation::new(OperationKind::Create, "both", br#"{"@timestamp": 1}"#);
+    operation.id = Some("1".into());
+    let written = write(&node, operation).expect("written");
+    assert!(written.index.starts_with(".ds-ds2-"), "{}", written.index);
+    // An alias of data streams is not given to an index.
+    let refused = node.create_index("i", &json!({"aliases": {"both": {}}})).expect_err("refused");
+    assert!(refused.reason.contains("names need to be unique"), "{}", refused.reason);
+    node.create_index("another", &json!({})).expect("created");
+}
+
 /// Does what a second node might do while the first one works.
 fn intrude(node: &Node, kind: u64) {
     let _ = match kind {

@@ -7,7 +7,7 @@ use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value};
 
-use super::indices::{check_alias_target, check_write_indices};
+use super::indices::{check_alias_target, check_index_alias, check_write_indices};
 use super::live::{LiveIndex, index_folder, shard_folder};
 use crate::api::*;
 use crate::catalog::names::{check_index_name, index_not_found_because};
@@ -207,7 +207,7 @@ impl Node {
         self.check_shard_limit(catalog, &metadata.typed)?;
         let next = catalog.with_index(metadata.clone());
         for alias in metadata.aliases.keys() {
-            check_alias_target(&next, alias)?;
+            check_index_alias(&next, alias)?;
         }
         check_write_indices(&next)?;
         Ok(next)

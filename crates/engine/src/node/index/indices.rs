@@ -360,6 +360,15 @@ pub(in crate::node) fn check_alias_target(catalog: &Catalog, alias: &str) -> Res
     }
 }
 
+/// Checks that an alias of indices has neither the name of an index nor that of an alias of data streams.
+pub(in crate::node) fn check_index_alias(catalog: &Catalog, alias: &str) -> Result<()> {
+    check_alias_target(catalog, alias)?;
+    match catalog.streams_with_alias(alias).next() {
+        None => Ok(()),
+        Some(_) => Err(crate::node::stream::data_streams::aliases_collide(alias)),
+    }
+}
+
 pub(in crate::node) fn name_is_taken(alias: &str) -> RequestError {
     let reason = format!(
         "Invalid alias name [{alias}]: an index, data stream, or ESQL view exists with the same name as the alias"

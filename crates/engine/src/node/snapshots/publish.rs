@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::restore::{Plan, UnpublishedIndex};
 use crate::api::Result;
-use crate::catalog::{Catalog, IndexMetadata};
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::node::Node;
+use crate::node::index::indices::{check_alias_target, check_index_alias, check_write_indices};
 use crate::node::index::live::{LiveIndex, index_folder};
+use crate::node::stream::data_streams::{check_stream_alias, check_stream_is_free};
 use crate::snapshot::errors::restore_error;
 
 impl Node {
@@ -59,12 +61,34 @@ impl Node {
                 let why = format!("data stream [{}] has been created meanwhile", stream.name);
                 return Err(restore_error(&plan.repository.name, &full_name, why));
             }
-            next.data_streams.insert(stream.name.clone(), stream.clone());
+            let stream = beside_others(&next, stream);
+            next.data_streams.insert(stream.name.clone(), Arc::new(stream));
         }
         let next = next.derive();
         for alias in plan.indices.iter().flat_map(|index| index.metadata.aliases.keys()) {
-            crate::node::index::indices::check_alias_target(&next, alias)?;
+            check_index_alias(&next, alias)?;
         }
+        for stream in &plan.streams {
+            check_stream_is_free(&next, &stream.name)?;
+            for alias in stream.aliases.keys() {
+                check_stream_alias(catalog, alias)?;
+                check_alias_target(&next, alias)?;
+            }
+        }
+        check_write_indices(&next)?;
         Ok(next)
     }
+}
+
+/// Returns a restored data stream as it joins the others: an alias that already writes to one of them goes on
+/// with that one.
+fn beside_others(catalog: &Catalog, restored: &DataStream) -> DataStream {
+    let mut stream = restored.clone();
+    for (name, alias) in &mut stream.aliases {
+        let writes = |other: &Arc<DataStream>| other.aliases[name].is_write_index == Some(true);
+        if catalog.streams_with_alias(name).any(writes) {
+            alias.is_write_index = None;
+        }
+    }
+    stream
 }

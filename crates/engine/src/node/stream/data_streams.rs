@@ -334,13 +334,18 @@ pub(in crate::node) fn check_stream_alias(catalog: &Catalog, alias: &str) -> Res
     crate::node::index::indices::check_alias_target(catalog, alias)?;
     let is_of_index = catalog.aliases.contains_key(alias) && !catalog.means_data_stream(alias);
     match is_of_index {
-        true => Err(RequestError::internal(
-            "illegal_state_exception",
-            format!(
-                "index, alias, and data stream names need to be unique, but the following duplicates were found [data stream alias and \
-                 indices alias have the same name ({alias})]"
-            ),
-        )),
+        true => Err(aliases_collide(alias)),
         false => Ok(()),
     }
+}
+
+/// Makes the error (`Internal`) for an alias of both indices and data streams.
+pub(in crate::node) fn aliases_collide(alias: &str) -> RequestError {
+    RequestError::internal(
+        "illegal_state_exception",
+        format!(
+            "index, alias, and data stream names need to be unique, but the following duplicates were found [data stream alias and \
+             indices alias have the same name ({alias})]"
+        ),
+    )
 }
