@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::create_index::check_is_free;
 use super::index_files::read_index_file;
-use super::indices::{check_alias_target, check_write_indices};
+use super::indices::{check_index_alias, check_write_indices};
 use super::live::index_folder;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
@@ -97,6 +97,8 @@ impl Node {
         let metadata = Arc::new(metadata);
         {
             let _changing = self.changing.lock();
+            // Another request may have deleted or imported it meanwhile.
+            self.check_dangling(&uuid, accept_data_loss)?;
             self.check_metadata_write_block()?;
             let catalog = self.catalog.load_full();
             check_is_free(&catalog, &metadata.name)?;
@@ -105,7 +107,7 @@ impl Node {
             }
             let next = catalog.with_index(metadata.clone());
             for alias in metadata.aliases.keys() {
-                check_alias_target(&next, alias)?;
+                check_index_alias(&next, alias)?;
             }
             check_write_indices(&next)?;
             self.check_shard_limit(&catalog, &metadata.typed)?;
@@ -130,6 +132,7 @@ impl Node {
         let uuid = self.check_dangling(uuid, accept_data_loss)?;
         {
             let _changing = self.changing.lock();
+            self.check_dangling(&uuid, accept_data_loss)?;
             self.check_metadata_write_block()?;
             let mut state = (*self.state.load_full()).clone();
             state.tombstones.insert(uuid.clone());
@@ -150,5 +153,57 @@ impl Node {
         known.ok_or_else(|| {
             RequestError::illegal_argument(format!("No dangling index found for UUID [{uuid}]"))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+    use crate::api::IndicesOptions;
+    use crate::node::NodeConfig;
+
+    fn node(folder: &std::path::Path) -> Arc<Node> {
+        let config = NodeConfig {
+            data_paths: vec![folder.to_owned()],
+            memory_limit_bytes: 256 << 20,
+            cluster_name: "test".into(),
+            node_name: "node".into(),
+            compat_version: "8.14.3".into(),
+            settings: Map::new(),
+            background_threads: false,
+            search_processors: 1,
+        };
+        Node::open(config).expect("opens")
+    }
+
+    #[test]
+    fn an_index_that_is_being_deleted_is_not_imported() {
+        for _ in 0..8 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let first = node(folder.path());
+            first.create_index("lost", &json!({})).expect("created");
+            first.close();
+            drop(first);
+            // Without its state, the node knows none of its indices.
+            std::fs::remove_file(folder.path().join("state/node.json")).expect("removed");
+            let node = node(folder.path());
+            let uuid = node.dangling.lock().keys().next().expect("one").clone();
+            std::thread::scope(|scope| {
+                let opening = node.names.lock(&uuid);
+                let import = scope.spawn(|| node.import_dangling_index(&uuid, true));
+                // The import has looked at the list and waits.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                let deletion = scope.spawn(|| node.delete_dangling_index(&uuid, true));
+                while node.dangling.lock().contains_key(&uuid) {
+                    std::thread::yield_now();
+                }
+                drop(opening);
+                import.join().expect("no panic").expect_err("it is deleted");
+                deletion.join().expect("no panic").expect("deleted");
+            });
+            assert!(!node.index_exists("lost", IndicesOptions::METADATA).expect("an answer"));
+        }
     }
 }
