@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::document::path::FieldPath;
 use super::options::{Options, java_type};
+use super::processor::fail::Lost;
 use super::processor::{self, PROCESSORS, Processor, UNSUPPORTED};
 use super::resources::Resources;
 use super::script::PipelineScript;
@@ -113,6 +114,24 @@ impl Pipeline {
     /// missing.
     pub fn restore(id: &str, body: &Value, resources: &Resources) -> Result<Pipeline, RequestError> {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: false })
+    }
+
+    /// Makes the substitute of a stored pipeline that cannot be compiled any more, for instance because a file
+    /// that it names is gone: every document fails, and everything else works.
+    pub fn lost(id: &str, body: &Value, why: &RequestError) -> Pipeline {
+        let reason = format!("pipeline with id [{id}] could not be loaded, caused by [{}]", why.reason);
+        let step = Step {
+            action: Action::Process(Box::new(Lost { reason })),
+            kind: "unknown",
+            tag: None,
+            description: Some("this is a placeholder processor".into()),
+            condition: None,
+            ignore_failure: false,
+            on_failure: Vec::new(),
+            counted: Some(0),
+        };
+        let (id, body) = (id.into(), body.clone());
+        Pipeline { id, body, steps: vec![step], on_failure: Vec::new(), _charge: None }
     }
 
     /// Compiles a pipeline and charges its memory. A stored pipeline is charged even when the circuit breaker

@@ -158,12 +158,15 @@ impl Registry {
         self.current.load().to_json("", false)
     }
 
-    /// Restores what [`Self::to_json`] rendered.
-    pub fn restore(&self, bodies: &Value) -> Result<(), RequestError> {
+    /// Restores what [`Self::to_json`] rendered. A pipeline that cannot be compiled any more fails all of its
+    /// documents.
+    pub fn restore(&self, bodies: &Value) {
         for (id, body) in bodies.as_object().into_iter().flatten() {
-            let pipeline = Pipeline::restore(id, body, &self.current.load().resources)?;
-            self.keep(pipeline);
+            let restored = Pipeline::restore(id, body, &self.current.load().resources);
+            self.keep(restored.unwrap_or_else(|error| {
+                tracing::error!(pipeline = id, %error, "a stored pipeline cannot be used");
+                Pipeline::lost(id, body, &error)
+            }));
         }
-        Ok(())
     }
 }

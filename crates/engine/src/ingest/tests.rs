@@ -45,6 +45,24 @@ pub(super) fn check(processors: &str, source: &str, expected: &str) {
 }
 
 #[test]
+fn a_stored_pipeline_that_cannot_be_compiled_any_more_fails_its_own_documents() {
+    let registry = Registry::default();
+    let lost = json!({"processors": [{"user_agent": {"field": "a", "regex_file": "gone.yml"}}]});
+    registry.restore(&json!({"lost": lost, "p": {"processors": []}}));
+    assert_eq!(registry.to_json()["lost"], lost);
+    let snapshot = registry.snapshot();
+    let run = |id: &str| {
+        let metadata = Metadata { index: "i", id: Some("7"), ..Metadata::default() };
+        Runner::new(&snapshot, NOW).run(&[id], metadata, b"{}", &mut Vec::new())
+    };
+    let Outcome::Failed(error) = run("lost") else { panic!("its documents fail") };
+    let why =
+        "pipeline with id [lost] could not be loaded, caused by [[regex_file] regex file [gone.yml] doesn't";
+    assert!(error.reason.starts_with(why), "{}", error.reason);
+    assert!(matches!(run("p"), Outcome::Changed(_)));
+}
+
+#[test]
 fn fields_and_paths() {
     let upper = r#"[{"uppercase":{"field":"a"}}]"#;
     check(upper, r#"{}"#, "!field [a] not present as part of path [a]");

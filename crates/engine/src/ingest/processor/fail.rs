@@ -18,6 +18,19 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     Ok(Box::new(Fail { message: options.template("message")? }))
 }
 
+/// Stands for a stored pipeline that cannot be compiled any more. Source: `IngestService#substitutePipeline`.
+#[derive(Debug)]
+pub struct Lost {
+    /// The error of every document.
+    pub reason: String,
+}
+
+impl Processor for Lost {
+    fn execute(&self, _: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        Err(RequestError::internal("illegal_state_exception", self.reason.clone()))
+    }
+}
+
 impl Processor for Fail {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
         Err(RequestError::internal("fail_processor_exception", self.message.render(document)?))

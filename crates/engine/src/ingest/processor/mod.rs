@@ -16,7 +16,7 @@ mod dissect;
 mod dot_expander;
 mod drop;
 pub mod enrich;
-mod fail;
+pub(super) mod fail;
 mod fingerprint;
 mod flat_fingerprint;
 pub mod geoip;

@@ -71,7 +71,7 @@ impl Restored {
         let analysis = Arc::new(NodeAnalysis::new(disk, scripts.clone(), sets, pool));
         let enrich = resources.enrich.clone();
         let pipelines = Registry::new(resources);
-        pipelines.restore(&state.pipelines)?;
+        pipelines.restore(&state.pipelines);
         let workers = workers(config.search_processors)?;
         let kept = Kept::new(ledger.metadata.clone());
         kept.keep_always(STATE, &Content::of_state(&state.to_text()));

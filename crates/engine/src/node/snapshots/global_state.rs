@@ -89,7 +89,7 @@ impl Node {
         self.apply_segment_memory(&settings);
         self.scripts.set_limits(script_limits);
         self.settings.store(Arc::new(settings));
-        self.pipelines.restore(&saved["pipelines"])?;
+        self.pipelines.restore(&saved["pipelines"]);
         self.scripts.set_stored(crate::node::kept_state::scripts::restored(&scripts));
         self.lifecycles.policies.store(Arc::new(policies));
         self.publish(|catalog| catalog.templates = templates);
