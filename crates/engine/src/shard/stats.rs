@@ -150,6 +150,13 @@ impl super::Shard {
         (published.segments.len() as u64, field_count)
     }
 
+    /// Returns the highest sequence number among the documents that searches see; 0 without documents.
+    pub(crate) fn visible_seq_no(&self) -> u64 {
+        let Ok(core) = self.core() else { return 0 };
+        let published = core.snapshot.load();
+        published.segments.iter().filter_map(|view| view.segment.meta().max_seq_no).max().unwrap_or(0)
+    }
+
     /// Measures the current statistics.
     pub(crate) fn stats(&self) -> ShardStats {
         let Ok(core) = self.core() else {

@@ -216,7 +216,8 @@ impl Node {
         }
     }
 
-    /// Returns a hash of the source's state, which every write to it changes.
+    /// Returns a hash of the source's state, which every write to it changes, and again the refresh that makes
+    /// the write visible.
     fn source_state(&self, config: &TransformConfig) -> Result<u64> {
         let mut state = 0u64;
         for (metadata, live) in self.live_of(&config.indices.join(","), IndicesOptions::SEARCH)? {
@@ -224,7 +225,10 @@ impl Node {
                 state = state.wrapping_mul(31).wrapping_add(u64::from(byte));
             }
             for shard in &live.shards {
-                state = state.wrapping_mul(31).wrapping_add(shard.stats().max_seq_no as u64);
+                let (stats, visible) = (shard.stats(), shard.visible_seq_no());
+                for part in [stats.max_seq_no as u64, stats.docs, visible] {
+                    state = state.wrapping_mul(31).wrapping_add(part);
+                }
             }
         }
         Ok(state)

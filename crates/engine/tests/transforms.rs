@@ -1,0 +1,58 @@
+//! Tests transforms on a whole node, with a clock that the test advances.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use limber_engine::environment::{Environment, ManualClock, SystemRandomness};
+use limber_engine::*;
+use limber_store::{Disk, FsDisk};
+use serde_json::json;
+
+const START_MS: u64 = 1_700_000_000_000;
+
+/// Lets two minutes pass, runs what is due, and waits for its end.
+fn run(node: &Arc<Node>, clock: &ManualClock) {
+    clock.advance_ms(120_000);
+    node.transform_tick();
+    while node.is_transforming("t").expect("an answer") {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn documents_that_become_visible_later_are_included() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(folder.path()).expect("a folder"));
+    let environment = Environment { clock: clock.clone(), randomness: Arc::new(SystemRandomness), disk };
+    let node = Node::open_with(config(folder.path()), environment).expect("opens");
+    let properties = json!({"k": {"type": "keyword"}, "v": {"type": "long"}, "t": {"type": "date"}});
+    let body = json!({"settings": {"refresh_interval": "-1"}, "mappings": {"properties": properties}});
+    node.create_index("source", &body).expect("created");
+    let add = |id: &str| {
+        let source = json!({"k": id, "v": 1, "t": START_MS}).to_string();
+        write(&node, index("source", id, source.as_bytes())).expect("written");
+    };
+    let made = || search(&node, "made", json!({"match_all": {}})).len();
+    add("a");
+    node.refresh("source", IndicesOptions::BROADCAST).expect("refreshed");
+    let config = json!({
+        "source": {"index": "source"},
+        "dest": {"index": "made"},
+        "frequency": "1s",
+        "sync": {"time": {"field": "t", "delay": "1s"}},
+        "pivot": {"group_by": {"k": {"terms": {"field": "k"}}}, "aggregations": {"v": {"sum": {"field": "v"}}}},
+    });
+    node.put_transform("t", &config, false).expect("put");
+    node.start_transform("t").expect("started");
+    run(&node, &clock);
+    assert_eq!(made(), 1);
+    add("b");
+    (0..3).for_each(|_| run(&node, &clock));
+    assert_eq!(made(), 1, "searches do not see it yet");
+    node.refresh("source", IndicesOptions::BROADCAST).expect("refreshed");
+    run(&node, &clock);
+    assert_eq!(made(), 2);
+}
