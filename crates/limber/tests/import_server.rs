@@ -2,9 +2,13 @@
 
 mod support;
 
-use std::process::Command;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{ServerProcess, program};
 
 #[test]
@@ -29,4 +33,106 @@ fn documents_that_the_source_has_not_refreshed_come_too() {
     assert!(told.contains("[no-such-*]: ") && !told.contains("[library]: "), "{told}");
     let found = here.expect(200, "GET", "/books/_count", json!({}));
     assert_eq!(found["count"], 1);
+}
+
+/// An OpenSearch with one index of six documents, which it hands out by a scroll. It loses the response to
+/// the second page once.
+struct FakeSource {
+    next_page: AtomicUsize,
+    has_lost: AtomicBool,
+}
+
+impl FakeSource {
+    fn start() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let source =
+            Arc::new(FakeSource { next_page: AtomicUsize::new(0), has_lost: AtomicBool::new(false) });
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let source = source.clone();
+                std::thread::spawn(move || source.serve(&stream));
+            }
+        });
+        address
+    }
+
+    /// Answers one request and closes the connection.
+    fn serve(&self, mut stream: &TcpStream) {
+        let mut reader = BufReader::new(stream);
+        let (mut first, mut length) = (String::new(), 0);
+        reader.read_line(&mut first).expect("a request");
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("a header");
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a number");
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        reader.read_exact(&mut vec![0; length]).expect("a body");
+        let mut words = first.split(' ');
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let Some((status, body)) = self.answer(method, path) else { return };
+        let (body, kind) = (body.to_string(), "content-type: application/json\r\nconnection: close");
+        let head = format!("HTTP/1.1 {status} x\r\n{kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let _ = stream.write_all((head + &body).as_bytes());
+    }
+
+    fn answer(&self, method: &str, path: &str) -> Option<(u16, Value)> {
+        let body = match (method, path) {
+            (_, "/") => json!({"version": {"number": "2.11.0", "distribution": "opensearch"}}),
+            ("GET", "/books") => json!({"books": {"settings": {"index": {}}, "mappings": {}, "aliases": {}}}),
+            ("POST", "/_search/scroll") => {
+                let page = self.page();
+                if !self.has_lost.swap(true, Ordering::SeqCst) {
+                    return None;
+                }
+                page
+            }
+            (_, path) if path.starts_with("/_data_stream") => return Some((404, json!({}))),
+            (_, path) if path.starts_with("/books/_settings") => {
+                json!({"books": {"settings": {"index": {"uuid": "u"}}}})
+            }
+            (_, path) if path.starts_with("/books/_count") => json!({"count": 6}),
+            (_, path) if path.starts_with("/books/_search") => {
+                self.next_page.store(0, Ordering::SeqCst);
+                self.page()
+            }
+            _ => json!({}),
+        };
+        Some((200, body))
+    }
+
+    fn page(&self) -> Value {
+        let page = self.next_page.fetch_add(1, Ordering::SeqCst);
+        let ids = if page < 3 { 2 * page..2 * page + 2 } else { 0..0 };
+        let hits: Vec<Value> =
+            ids.map(|id| json!({"_index": "books", "_id": id.to_string(), "_source": {"n": id}})).collect();
+        let hits = json!({"total": {"value": 6, "relation": "eq"}, "hits": hits});
+        json!({"_scroll_id": "s", "timed_out": false, "_shards": {"failed": 0}, "hits": hits})
+    }
+}
+
+#[test]
+fn a_page_that_a_scroll_has_passed_is_not_missed() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a temporary folder"));
+    let source = FakeSource::start();
+    let target = ServerProcess::start(folders[0].path(), &[]);
+    let import = || -> Output {
+        Command::new(program())
+            .env("LIMBER_HOME", folders[1].path())
+            .args(["import", &format!("http://{source}"), "--indices", "books"])
+            .args(["--target-host", &target.address.to_string()])
+            .output()
+            .expect("limber runs")
+    };
+    let first = import();
+    assert!(!first.status.success(), "{}", String::from_utf8_lossy(&first.stdout));
+    let second = import();
+    assert!(second.status.success(), "{}", String::from_utf8_lossy(&second.stderr));
+    let found = target.client().expect(200, "GET", "/books/_count", json!({}));
+    assert_eq!(found["count"], 6);
 }

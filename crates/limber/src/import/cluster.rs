@@ -139,14 +139,37 @@ impl Cluster {
     /// # Errors
     /// There is no response, or only "busy", for minutes.
     pub fn send(&self, method: &str, path: &str, body: &[u8], kind: &str) -> Result<Answer> {
+        self.send_while(method, path, body, kind, |outcome| match outcome {
+            Ok(answer) => matches!(answer.status, 429 | 502..=504),
+            Err(ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::ConnectionFailed) => true,
+            Err(_) => false,
+        })
+    }
+
+    /// Works like [`Cluster::send`], for a request that must not be carried out twice. It is only sent again
+    /// if it was certainly not carried out.
+    ///
+    /// # Errors
+    /// As [`Cluster::send`], and when the response is lost.
+    pub fn send_once_only(&self, path: &str, body: &[u8]) -> Result<Answer> {
+        self.send_while("POST", path, body, "application/json", |outcome| match outcome {
+            Ok(answer) => answer.status == 429,
+            Err(error) => matches!(error, ureq::Error::ConnectionFailed),
+        })
+    }
+
+    fn send_while(
+        &self,
+        method: &str,
+        path: &str,
+        body: &[u8],
+        kind: &str,
+        is_passing: impl Fn(&Result<Answer, ureq::Error>) -> bool,
+    ) -> Result<Answer> {
         let mut pause = PAUSE_FIRST;
         for retry in 0.. {
             let outcome = self.send_once(method, path, body, kind);
-            let is_passing = match &outcome {
-                Ok(answer) => matches!(answer.status, 429 | 502..=504),
-                Err(ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::ConnectionFailed) => true,
-                Err(_) => false,
-            };
+            let is_passing = is_passing(&outcome);
             // A server that has never responded is not running.
             if !is_passing || retry == RETRIES_MAX || (retry == 0 && path == "/") {
                 return outcome.with_context(|| format!("{} does not answer", self.url));

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::cluster::{Cluster, in_path};
+use super::cluster::{Answer, Cluster, in_path};
 use super::pack::{Origin, Packer, action};
 use super::sink::Sink;
 
@@ -75,7 +75,14 @@ struct Page {
 
 #[derive(Deserialize)]
 struct Hits {
+    /// Absent if it was not asked for.
+    total: Option<Total>,
     hits: Vec<Hit>,
+}
+
+#[derive(Deserialize)]
+struct Total {
+    value: u64,
 }
 
 #[derive(Deserialize)]
@@ -337,11 +344,23 @@ struct Pages<'a> {
     /// The id of the point in time or of the scroll.
     context: Option<String>,
     after: Option<Box<RawValue>>,
+    /// How many documents a scroll has, and how many of them came.
+    total: u64,
+    came: u64,
 }
 
 impl<'a> Pages<'a> {
     fn new(import: &'a ServerImport, index: &str, slice: (usize, usize)) -> Pages<'a> {
-        Pages { import, index: in_path(index), slice, size: PAGE_FIRST, context: None, after: None }
+        Pages {
+            import,
+            index: in_path(index),
+            slice,
+            size: PAGE_FIRST,
+            context: None,
+            after: None,
+            total: 0,
+            came: 0,
+        }
     }
 
     fn next_page(&mut self) -> Result<Vec<Hit>> {
@@ -354,7 +373,12 @@ impl<'a> Pages<'a> {
             let reason = &answer.shards["failures"][0]["reason"]["reason"];
             bail!("{failed} shards of [{}] failed to read a page: {reason}", self.index);
         }
+        self.total = answer.hits.total.map_or(self.total, |total| total.value);
         let hits = answer.hits.hits;
+        self.came += hits.len() as u64;
+        if hits.is_empty() && self.came < self.total {
+            bail!("[{}] has {} documents, but only {} were handed out", self.index, self.total, self.came);
+        }
         if let Some(last) = hits.last() {
             self.after = last.sort.clone();
             self.size = (PAGE_BYTES / (bytes / hits.len()).max(1)).clamp(10, PAGE_MAX);
@@ -392,11 +416,15 @@ impl<'a> Pages<'a> {
 
     fn by_scroll(&mut self) -> Result<(Page, usize)> {
         let (page, bytes) = match &self.context {
-            Some(id) => self.read("/_search/scroll", &json!({"scroll": KEEP_ALIVE, "scroll_id": id}))?,
+            // If the response to a page is lost, the scroll has moved past it.
+            Some(id) => {
+                let body = json!({"scroll": KEEP_ALIVE, "scroll_id": id}).to_string();
+                self.page(self.import.source.send_once_only("/_search/scroll", body.as_bytes())?)?
+            }
             None => {
                 // A scroll keeps the size of its first page, so it is small enough for documents of about 20
                 // KB.
-                let mut body = json!({"size": 200, "sort": ["_doc"]});
+                let mut body = json!({"size": 200, "sort": ["_doc"], "track_total_hits": true});
                 if let Some(slice) = self.slice_json() {
                     body["slice"] = slice;
                 }
@@ -409,7 +437,10 @@ impl<'a> Pages<'a> {
 
     fn read(&self, path: &str, body: &Value) -> Result<(Page, usize)> {
         let text = body.to_string();
-        let answer = self.import.source.send("POST", path, text.as_bytes(), "application/json")?;
+        self.page(self.import.source.send("POST", path, text.as_bytes(), "application/json")?)
+    }
+
+    fn page(&self, answer: Answer) -> Result<(Page, usize)> {
         if answer.status != 200 {
             bail!("reading [{}] of {}: {}", self.index, self.import.source.url, answer.reason());
         }
