@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::lines::{Input, Line, Lines};
-use super::pack::{Origin, Packer, action};
+use super::pack::{Origin, Packer, action, key_of};
 use super::sink::Sink;
 use super::{access_log, csv_rows};
 
@@ -205,7 +205,9 @@ impl FileImport<'_> {
             (None, true) => ("create", None),
             (None, false) => ("create", Some(id_of(self.path.file_name(), record))),
         };
-        packer.add(&action(operation, index, id.as_deref(), None), Some(document), self.origin(record))
+        // Other ids are different for every record.
+        let key = id.as_deref().filter(|_| self.target.id_field.is_some()).map(|id| key_of(index, id));
+        packer.add(&action(operation, index, id.as_deref(), None), Some(document), self.origin(record), key)
     }
 
     fn ndjson(&self, packer: &mut Packer, mut lines: Lines) -> Result<()> {
@@ -237,7 +239,7 @@ impl FileImport<'_> {
                 }
             };
             let record = lines.number;
-            let Some((operation, action_line)) = self.with_index(&action_line) else {
+            let Some((operation, action_line, key)) = self.with_index(&action_line) else {
                 // After an invalid action line it is unknown which lines are actions.
                 bail!("line {record} of {} is not an action of _bulk", self.path.display());
             };
@@ -258,13 +260,14 @@ impl FileImport<'_> {
                 self.sink.refuse(self.origin(record), &reason);
                 continue;
             }
-            packer.add(&action_line, document.as_deref(), self.origin(record))?;
+            packer.add(&action_line, document.as_deref(), self.origin(record), key)?;
         }
         Ok(())
     }
 
-    /// Returns the action's name and its line, to which the index of the command is added if it names none.
-    fn with_index(&self, line: &[u8]) -> Option<(String, Vec<u8>)> {
+    /// Returns the action's name and its line, to which the index of the command is added if it names none,
+    /// and the key of its document.
+    fn with_index(&self, line: &[u8]) -> Option<(String, Vec<u8>, Option<u64>)> {
         let Ok(Value::Object(mut members)) = serde_json::from_slice(line) else { return None };
         let name = members.keys().next()?.clone();
         if members.len() != 1 || !["index", "create", "update", "delete"].contains(&name.as_str()) {
@@ -275,7 +278,10 @@ impl FileImport<'_> {
         if let Some(index) = &self.target.index {
             inner.entry("_index").or_insert_with(|| index.clone().into());
         }
-        Some((name, Value::Object(members).to_string().into_bytes()))
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let index = inner.get("_index").map(text).unwrap_or_default();
+        let key = inner.get("_id").map(|id| key_of(&index, &text(id)));
+        Some((name, Value::Object(members).to_string().into_bytes(), key))
     }
 }
 

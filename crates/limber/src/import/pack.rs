@@ -1,5 +1,7 @@
 //! Packs documents into bulk requests of bounded size.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -25,6 +27,8 @@ pub struct Batch {
     pub body: Vec<u8>,
     /// The end of each operation within the body, and its origin.
     pub operations: Vec<(usize, Origin)>,
+    /// The documents that other requests may contain too ([`key_of`]).
+    pub keys: HashSet<u64>,
 }
 
 impl Batch {
@@ -53,11 +57,19 @@ impl Packer {
         Packer { sink, batch: Batch::default() }
     }
 
-    /// Adds an action line, and its document if there is one, both without a line break.
+    /// Adds an action line, and its document if there is one, both without a line break. Operations with the
+    /// same `key` are carried out in the order in which they are added.
     ///
     /// # Errors
     /// The import has failed as a whole.
-    pub fn add(&mut self, action: &[u8], document: Option<&[u8]>, origin: Origin) -> Result<()> {
+    pub fn add(
+        &mut self,
+        action: &[u8],
+        document: Option<&[u8]>,
+        origin: Origin,
+        key: Option<u64>,
+    ) -> Result<()> {
+        self.batch.keys.extend(key);
         let body = &mut self.batch.body;
         body.extend_from_slice(action);
         body.push(b'\n');
@@ -81,9 +93,16 @@ impl Packer {
             return Ok(());
         }
         let capacity = self.batch.body.capacity().min(2 * BULK_BYTES);
-        let next = Batch { body: Vec::with_capacity(capacity), operations: Vec::new() };
+        let next = Batch { body: Vec::with_capacity(capacity), ..Batch::default() };
         self.sink.submit(std::mem::replace(&mut self.batch, next))
     }
+}
+
+/// Returns the key of a document that may come several times.
+pub fn key_of(index: &str, id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (index, id).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the action line of a document: `{"create": {"_index": …, "_id": …, "routing": …}}`.

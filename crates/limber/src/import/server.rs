@@ -314,7 +314,7 @@ impl ServerImport {
                 // A document may contain line breaks, which are not allowed within a line of a bulk request.
                 let source = one_line(source.get())?;
                 let action = action(operation, target, Some(&hit.id), hit.routing.as_deref());
-                packer.add(&action, Some(&source), origin)?;
+                packer.add(&action, Some(&source), origin, None)?;
             }
         };
         pages.close();

@@ -1,7 +1,7 @@
 //! Sends bulk requests to the server: a few threads repeat each request until every document in it is
 //! accepted or refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -35,14 +35,23 @@ pub struct Counts {
 #[derive(Default)]
 struct Ledger {
     next: u64,
-    /// Requests in flight by number: the position of each request's last record, and whether the request is
-    /// done.
-    under_way: BTreeMap<u64, (Origin, bool)>,
+    /// Requests in flight by number.
+    under_way: BTreeMap<u64, UnderWay>,
     /// All records up to this position are done.
     done: Origin,
     counts: Counts,
     /// The reason why the import as a whole has failed.
     failure: Option<String>,
+}
+
+/// A request that was submitted.
+#[derive(Default)]
+struct UnderWay {
+    /// The position of its last record.
+    end: Origin,
+    is_done: bool,
+    /// See [`Batch::keys`].
+    keys: HashSet<u64>,
 }
 
 /// Names of files or indices, for messages.
@@ -95,18 +104,24 @@ impl Sink {
         Ok(Sink { queue: Mutex::new(Some(queue)), shared, workers: Mutex::new(threads) })
     }
 
-    /// Submits a request. Waits while too many are in flight.
+    /// Submits a request. Waits while too many are in flight, and for those that write to the same documents:
+    /// the last record of a document must be the last to arrive.
     ///
     /// # Errors
     /// The import has failed as a whole.
-    pub fn submit(&self, batch: Batch) -> Result<()> {
+    pub fn submit(&self, mut batch: Batch) -> Result<()> {
         let number = {
             let mut ledger = self.shared.lock();
             check(&ledger)?;
+            while ledger.is_writing_to(&batch.keys) {
+                ledger = self.shared.changed.wait(ledger).unwrap_or_else(PoisonError::into_inner);
+                check(&ledger)?;
+            }
             let number = ledger.next;
             ledger.next += 1;
             let end = batch.operations.last().map(|(_, origin)| *origin).unwrap_or_default();
-            ledger.under_way.insert(number, (end, false));
+            let keys = std::mem::take(&mut batch.keys);
+            ledger.under_way.insert(number, UnderWay { end, is_done: false, keys });
             number
         };
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -277,17 +292,21 @@ impl Ledger {
 
     /// Marks a request as done, and advances `done` up to the first request that is not.
     fn end(&mut self, number: u64) {
-        if let Some((_, is_done)) = self.under_way.get_mut(&number) {
-            *is_done = true;
+        if let Some(request) = self.under_way.get_mut(&number) {
+            request.is_done = true;
         }
         while let Some(first) = self.under_way.first_entry() {
-            let (end, is_done) = *first.get();
-            if !is_done {
+            if !first.get().is_done {
                 break;
             }
-            self.done = self.done.max(end);
+            self.done = self.done.max(first.get().end);
             first.remove();
         }
+    }
+
+    fn is_writing_to(&self, keys: &HashSet<u64>) -> bool {
+        let mut requests = self.under_way.values().filter(|request| !request.is_done);
+        requests.any(|request| !request.keys.is_disjoint(keys))
     }
 }
 
@@ -300,11 +319,25 @@ mod tests {
         let mut ledger = Ledger::default();
         let at = |record| Origin { unit: 0, record };
         for number in 0..4 {
-            ledger.under_way.insert(number, (at(10 * (number + 1)), false));
+            let request = UnderWay { end: at(10 * (number + 1)), ..UnderWay::default() };
+            ledger.under_way.insert(number, request);
         }
         for (number, done) in [(1, 0), (0, 20), (3, 20), (2, 40)] {
             ledger.end(number);
             assert_eq!(ledger.done, at(done), "after {number}");
         }
+    }
+
+    #[test]
+    fn a_document_is_not_written_by_two_requests_at_once() {
+        let mut ledger = Ledger::default();
+        let keys = |keys: &[u64]| keys.iter().copied().collect::<HashSet<u64>>();
+        for (number, held) in [(0, keys(&[1, 2])), (1, keys(&[3]))] {
+            ledger.under_way.insert(number, UnderWay { keys: held, ..UnderWay::default() });
+        }
+        assert!(ledger.is_writing_to(&keys(&[2, 4])) && ledger.is_writing_to(&keys(&[3])));
+        assert!(!ledger.is_writing_to(&keys(&[4])) && !ledger.is_writing_to(&keys(&[])));
+        ledger.end(1);
+        assert!(!ledger.is_writing_to(&keys(&[3])));
     }
 }
