@@ -214,3 +214,31 @@ fn writers_lose_nothing_while_the_shard_fails_and_recovers() {
         verify(&node, &allowed, &format!("seed {seed}, after the crash"));
     }
 }
+
+#[test]
+fn an_index_whose_opening_panics_is_opened_again() {
+    let (mut reopened, mut call) = (0, 0);
+    loop {
+        let disk = CrashDisk::new(call);
+        let node = open_on(&disk, 1).expect("opens");
+        node.create_index("t", &json!({"settings": {"number_of_shards": 1}})).expect("created");
+        write(&node, index("t", "1", b"{}")).expect("written");
+        node.close_index("t", IndicesOptions::METADATA).expect("closed");
+        disk.fail_call(call, Fault::Panic);
+        let opening =
+            std::panic::AssertUnwindSafe(|| node.open_index("t", IndicesOptions::METADATA_OPEN_CLOSED));
+        let has_panicked = std::panic::catch_unwind(opening).is_err();
+        disk.heal();
+        node.retry_failed_shards();
+        let is_open = node.resolve("t", IndicesOptions::METADATA).expect("resolved")[0].open;
+        if is_open {
+            assert!(get(&node, "t", "1").is_some(), "a panic at call {call}");
+            reopened += u32::from(has_panicked);
+        }
+        if !has_panicked && call > 3 {
+            break;
+        }
+        call += 1;
+    }
+    assert!(reopened > 3, "{reopened} of {call}");
+}

@@ -29,6 +29,13 @@ impl NameLocks {
         }
         NameLock { locks: self, name }
     }
+
+    /// Locks `name` if it is free.
+    pub(in crate::node) fn try_lock(&self, name: &str) -> Option<NameLock<'_>> {
+        let name: Arc<str> = name.into();
+        let is_free = self.held.lock().insert(name.clone());
+        is_free.then(|| NameLock { locks: self, name })
+    }
 }
 
 impl Drop for NameLock<'_> {

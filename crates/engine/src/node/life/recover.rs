@@ -224,19 +224,28 @@ impl Node {
         self.reopen_indices();
     }
 
-    /// Opens the indices whose folders the disk had refused.
+    /// Opens the indices whose folders the disk had refused, and those of which nobody knows why they are not
+    /// open: the thread that opened them has panicked.
     fn reopen_indices(&self) {
-        let refused: Vec<Arc<str>> = {
-            let not_opened = self.not_opened.lock();
-            not_opened.iter().filter(|(_, error)| is_io(error)).map(|(uuid, _)| uuid.clone()).collect()
+        let catalog = self.catalog.load_full();
+        let closed: Vec<Arc<str>> = {
+            let (live, mut not_opened) = (self.live.load(), self.not_opened.lock());
+            not_opened.retain(|uuid, _| catalog.indices.values().any(|index| index.uuid == *uuid));
+            let should_open = |index: &&Arc<IndexMetadata>| {
+                index.open
+                    && index.damage.is_none()
+                    && !live.contains_key(&index.uuid)
+                    && not_opened.get(&index.uuid).is_none_or(is_io)
+            };
+            catalog.indices.values().filter(should_open).map(|index| index.uuid.clone()).collect()
         };
-        for uuid in refused {
-            let _opening = self.names.lock(&uuid);
+        for uuid in closed {
+            // Another thread may be opening it now.
+            let Some(_opening) = self.names.try_lock(&uuid) else { continue };
             let catalog = self.catalog.load_full();
-            match catalog.indices.values().find(|index| index.uuid == uuid) {
+            if let Some(metadata) = catalog.indices.values().find(|index| index.uuid == uuid) {
                 // If it fails again, the reason is in the log and in responses about the index.
-                Some(metadata) => drop(self.open_and_admit(metadata)),
-                None => drop(self.not_opened.lock().remove(&uuid)),
+                drop(self.open_and_admit(metadata));
             }
         }
     }
