@@ -116,8 +116,8 @@ impl Pipeline {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: false })
     }
 
-    /// Makes the substitute of a stored pipeline that cannot be compiled any more, for instance because a file
-    /// that it names is gone: every document fails, and everything else works.
+    /// Makes the substitute of a stored pipeline that cannot be compiled any more, for example because a
+    /// file that it names is gone: every document fails, and everything else works.
     pub fn lost(id: &str, body: &Value, why: &RequestError) -> Pipeline {
         let reason = format!("pipeline with id [{id}] could not be loaded, caused by [{}]", why.reason);
         let step = Step {

@@ -216,8 +216,8 @@ impl Node {
         }
     }
 
-    /// Returns a hash of the source's state, which every write to it changes, and again the refresh that makes
-    /// the write visible.
+    /// Returns a hash of the source's state, which every write to it changes, and again the refresh that
+    /// makes the write visible.
     fn source_state(&self, config: &TransformConfig) -> Result<u64> {
         let mut state = 0u64;
         for (metadata, live) in self.live_of(&config.indices.join(","), IndicesOptions::SEARCH)? {
