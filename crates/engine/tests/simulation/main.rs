@@ -87,7 +87,7 @@ fn every_seed_keeps_what_was_acknowledged() {
 
 #[test]
 fn a_seed_repeats_its_run_exactly() {
-    for seed in [3, 17, 40] {
+    for seed in [17, 40, 103] {
         let (first, again) = (run::run(seed, false), run::run(seed, false));
         assert_eq!(first.hashes, again.hashes, "seed {seed}");
     }
