@@ -256,3 +256,30 @@ fn phrases_with_filters() {
         );
     }
 }
+
+/// Excluded terms: frequent, rare, missing and several, below a required term, several, and a phrase.
+#[test]
+fn excluded_terms() {
+    let corpus = corpus(18, &[9_000, 4_200, 3], |_, random| random.below(30) + 1);
+    let mut random = Random(19);
+    let term = |word: &str| json!({"term": {"text": word}});
+    for round in 0..10 {
+        let required: Vec<String> = (0..random.below(2) + 1).map(|_| random.word()).collect();
+        let mut excluded: Vec<String> = (0..random.below(3) + 1).map(|_| random.word()).collect();
+        if round % 4 == 0 {
+            excluded.push("nowhere".to_owned());
+        }
+        let terms = |words: &[String]| words.iter().map(|word| term(word)).collect::<Vec<_>>();
+        let has = |text: &[&str], word: &String| text.contains(&word.as_str());
+        let none = |text: &[&str]| !excluded.iter().any(|word| has(text, word));
+        let matching = with(&corpus, |text| required.iter().all(|word| has(text, word)) && none(text));
+        let must_not = terms(&excluded);
+        let query = json!({"must": terms(&required), "must_not": must_not});
+        check(&corpus, &json!({"bool": query}), Some(matching));
+        let with_optional = json!({"must": terms(&required), "must_not": must_not, "should": term("w3")});
+        check(&corpus, &json!({"bool": with_optional}), Some(matching));
+        let stands = with(&corpus, |text| text.windows(2).any(|part| part == ["w0", "w1"]) && none(text));
+        let phrase = json!({"must": {"match_phrase": {"text": "w0 w1"}}, "must_not": must_not});
+        check(&corpus, &json!({"bool": phrase}), Some(stands));
+    }
+}

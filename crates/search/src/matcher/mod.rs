@@ -32,6 +32,7 @@ pub(crate) use enough::{CoveredDocs, OpenNeeded};
 pub(crate) use matching::{MatchingScorer, ScoredEnough};
 pub(crate) use nested::{NestedDocs, NestedScorer, ScoredWindow};
 pub(crate) use open::{each_term, open_postings, phrase, phrase_cursor, set, term, with_field};
+pub(crate) use scored::conjunction::Conjunction;
 pub(crate) use scored::contenders::contenders;
 pub(crate) use scored::guards::Guards;
 pub(crate) use scored::keeper::{Gathered, Keeper};

@@ -13,7 +13,7 @@ use super::full_text::more_like_this::MoreLikeThisTerms;
 use super::joining::nested::NestedNode;
 use crate::context::ShardSnapshot;
 use crate::error::{Result, check_request};
-use crate::matcher::{BoolDocs, BoxedMatcher, BoxedScorer, Guards, Matcher, Ranked};
+use crate::matcher::{BoolDocs, BoxedMatcher, BoxedScorer, Conjunction, Guards, Matcher, Ranked};
 use crate::primitives::Docs;
 use crate::score::Explanation;
 
@@ -104,12 +104,13 @@ impl BoundQuery {
         live: Option<&'a LiveDocs>,
     ) -> Result<Option<Ranked<'a>>> {
         let Some(by_score) = self.node.by_score() else { return Ok(None) };
-        let filter: Option<BoxedMatcher<'a>> = match by_score.filters.len() + by_score.prohibited.len() {
+        let (excluded, prohibited) = by_score.excluded();
+        let filter: Option<BoxedMatcher<'a>> = match by_score.filters.len() + prohibited.len() {
             0 => None,
             _ => {
                 let filters = conjunction(by_score.filters.iter().copied(), segment)?;
                 let prohibited =
-                    by_score.prohibited.iter().map(|query| query.matcher(segment)).collect::<Result<_>>()?;
+                    prohibited.into_iter().map(|query| query.matcher(segment)).collect::<Result<_>>()?;
                 let filter = BoolDocs::new(filters, Vec::new(), 0, prohibited, segment.doc_count());
                 if filter.cost() < by_score.cost() / FILTER_LEADS_BELOW {
                     return Ok(None);
@@ -118,12 +119,15 @@ impl BoundQuery {
             }
         };
         let guards = Guards::new(live, filter);
-        match &by_score.scored {
-            Scored::Terms { required, optional } => {
-                Ranked::by_terms(required, optional, guards, segment).map(Some)
+        let all_of = match &by_score.scored {
+            Scored::Terms { required, optional } if required.is_empty() => {
+                return Ranked::any_of(optional, guards, segment).map(Some);
             }
-            Scored::Phrase(phrase) => Ranked::by_phrase(phrase, guards, segment),
-        }
+            Scored::Terms { required, optional } => Some(Conjunction::of_terms(required, optional, segment)?),
+            Scored::Phrase(phrase) => Conjunction::of_phrase(phrase, segment)?,
+        };
+        let Some(all_of) = all_of else { return Ok(None) };
+        Ok(Some(Ranked::all_of(all_of.excluding(&excluded, segment)?, guards)))
     }
 
     /// Returns the number of hits if the index knows it without examining documents.

@@ -239,18 +239,32 @@ pub(crate) enum Scored<'q> {
     Phrase(&'q PhraseNode),
 }
 
-impl ByScore<'_> {
+impl<'q> ByScore<'q> {
     /// Whether any of several terms is sufficient.
     pub fn needs_any(&self) -> bool {
         matches!(&self.scored, Scored::Terms { required, .. } if required.is_empty())
     }
 
-    /// Whether its documents are counted faster one by one than by bit sets: those of a phrase, or if several
-    /// terms are required and one of them is rare.
+    /// Separates the prohibited terms that are looked up in the documents found, which is only done if
+    /// required terms or a phrase find them, from the other prohibited queries.
+    pub fn excluded(&self) -> (Vec<&'q TermNode>, Vec<&'q BoundQuery>) {
+        let (mut terms, mut others) = (Vec::new(), Vec::new());
+        for query in &self.prohibited {
+            match query.node.as_term() {
+                Some(term) if !self.needs_any() => terms.push(term),
+                _ => others.push(*query),
+            }
+        }
+        (terms, others)
+    }
+
+    /// Whether its documents are counted faster one by one than by bit sets: those of a phrase, or if there
+    /// are other terms to look up and a required one is rare.
     pub fn is_stepped(&self, segment: &Segment) -> bool {
         match &self.scored {
             Scored::Terms { required, .. } => {
-                required.len() > 1 && self.cost() < u64::from(segment.doc_count()) / STEPPED_BELOW
+                let looks_up = required.len() > 1 || !self.excluded().0.is_empty();
+                looks_up && self.cost() < u64::from(segment.doc_count()) / STEPPED_BELOW
             }
             Scored::Phrase(_) => true,
         }

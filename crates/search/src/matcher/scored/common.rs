@@ -1,7 +1,7 @@
 //! Batches of documents that have all of several terms, and where two terms' positions are in them.
 
 use limber_segment::DocId;
-use limber_segment::postings::{Found, Spot, Want};
+use limber_segment::postings::{Found, Postings, Spot, Want};
 
 use super::scored_term::{BLOCK, ScoredTerm};
 
@@ -70,6 +70,15 @@ impl Common {
         self.keep_docs();
     }
 
+    /// Drops the documents that have the term.
+    #[inline]
+    pub fn drop_with(&mut self, term: &mut Postings) {
+        let mut numbers = [0; BLOCK];
+        term.find(&self.docs[..self.count], Want::Docs, &mut self.found);
+        let count = complement(self.found.numbers(), self.count, &mut numbers);
+        self.keep_numbers(&numbers[..count]);
+    }
+
     /// Keeps the documents that have the term, and notes its occurrences in one of the two slots. Returns the
     /// indices of these documents.
     pub fn keep_with_positions(&mut self, slot: usize, term: &mut ScoredTerm<'_>) -> &[u8] {
@@ -112,6 +121,17 @@ impl Common {
         keep_numbers(&mut self.docs, numbers);
         self.count = numbers.len();
     }
+}
+
+/// Writes the indices below `count` that are not in `numbers`, which ascend. Returns how many they are.
+#[inline]
+pub(in crate::matcher) fn complement(numbers: &[u8], count: usize, out: &mut [u8; BLOCK]) -> usize {
+    let (mut written, mut numbers) = (0, numbers.iter().peekable());
+    for at in 0..count as u8 {
+        out[written % BLOCK] = at;
+        written += usize::from(numbers.next_if(|number| **number == at).is_none());
+    }
+    written
 }
 
 #[inline]

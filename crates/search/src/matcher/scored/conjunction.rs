@@ -9,14 +9,15 @@
 
 use std::ops::Range;
 
-use limber_segment::postings::{Found, Want};
+use limber_segment::postings::{Found, Postings, Want};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
-use super::common::Common;
+use super::common::{Common, complement};
 use super::guards::Guards;
 use super::keeper::Keeper;
 use super::scored_term::{BLOCK, Rounding, ScoredTerm, score_docs};
 use crate::error::Result;
+use crate::matcher::open::open_postings;
 use crate::matcher::text::exact_phrase::ExactPhrase;
 use crate::matcher::{Bits, Matcher, WINDOW};
 use crate::primitives::{PhraseNode, TermNode};
@@ -26,6 +27,8 @@ pub(crate) struct Conjunction<'a> {
     terms: Vec<ScoredTerm<'a>>,
     /// Terms that add to the score of documents with all of `terms`.
     optional: Vec<ScoredTerm<'a>>,
+    /// Terms whose documents do not match.
+    excluded: Vec<Postings>,
     /// The phrase that the terms must form; `None` if their positions do not matter.
     phrase: Option<ExactPhrase>,
     rounding: Rounding,
@@ -153,6 +156,7 @@ impl<'a> Conjunction<'a> {
         Conjunction {
             terms,
             optional,
+            excluded: Vec::new(),
             phrase,
             rounding,
             bounds,
@@ -162,6 +166,14 @@ impl<'a> Conjunction<'a> {
             docs,
             scores,
         }
+    }
+
+    /// Leaves out the documents that have any of these terms.
+    pub fn excluding(mut self, terms: &[&TermNode], segment: &Segment) -> Result<Conjunction<'a>> {
+        for node in terms {
+            self.excluded.extend(open_postings(segment, &node.field, &node.term, Want::Docs)?);
+        }
+        Ok(self)
     }
 
     /// Returns a document at or after `target` such that no earlier one from `target` on matches, or
@@ -233,7 +245,8 @@ impl<'a> Conjunction<'a> {
     }
 
     fn status(&self) -> Result<()> {
-        self.terms.iter().chain(&self.optional).try_for_each(|term| Ok(term.postings.status()?))
+        let scored = self.terms.iter().chain(&self.optional).map(|term| &term.postings);
+        scored.chain(&self.excluded).try_for_each(|postings| Ok(postings.status()?))
     }
 
     /// Makes the only optional term required if no document without it can score more than the threshold.
@@ -333,6 +346,12 @@ impl<'a> Conjunction<'a> {
             candidates.add_to(numbers, &scores);
             keep(&mut candidates, total(&self.optional_bounds[at + 1..]));
         }
+        for term in &mut self.excluded {
+            let mut numbers = [0; BLOCK];
+            term.find(candidates.docs(), Want::Docs, found);
+            let count = complement(found.numbers(), candidates.count, &mut numbers);
+            candidates.keep(&numbers[..count]);
+        }
         for (at, doc) in candidates.docs().iter().enumerate() {
             if guards.allow(*doc)? {
                 self.docs.push(*doc);
@@ -352,7 +371,7 @@ impl<'a> Conjunction<'a> {
         counts: bool,
         guards: &mut Guards<'_>,
     ) -> Result<u64> {
-        let Conjunction { terms, phrase: Some(phrase), common, docs, scores, .. } = self else {
+        let Conjunction { terms, excluded, phrase: Some(phrase), common, docs, scores, .. } = self else {
             return Ok(0);
         };
         let all = common.start(&terms[0], end);
@@ -369,6 +388,7 @@ impl<'a> Conjunction<'a> {
                 }
             }
             common.keep_numbers(&numbers[..count]);
+            excluded.iter_mut().for_each(|term| common.drop_with(term));
             Ok(())
         })?;
         terms[0].score_docs(common.docs(), phrase.freqs(), &mut found);
@@ -407,12 +427,17 @@ impl<'a> Conjunction<'a> {
     /// first `known` terms.
     #[inline]
     fn each_common(&mut self, known: usize, mut visit: impl FnMut(DocId) -> Result<()>) -> Result<()> {
-        let Conjunction { terms, phrase, common, .. } = self;
+        let Conjunction { terms, excluded, phrase, common, .. } = self;
+        let mut exclude = |common: &mut Common| excluded.iter_mut().for_each(|term| common.drop_with(term));
         let Some(phrase) = phrase else {
             terms[known..].iter_mut().for_each(|term| common.keep(term));
+            exclude(common);
             return common.docs().iter().try_for_each(|doc| visit(*doc));
         };
-        phrase.keep(terms, common, |_, _| Ok(()))?;
+        phrase.keep(terms, common, |common, _| {
+            exclude(common);
+            Ok(())
+        })?;
         common.docs().iter().try_for_each(|doc| visit(*doc))
     }
 }

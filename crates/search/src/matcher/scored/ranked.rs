@@ -10,7 +10,7 @@ use super::disjunction::Disjunction;
 use super::guards::Guards;
 use super::keeper::{Counted, Keeper};
 use crate::error::Result;
-use crate::primitives::{PhraseNode, TermNode};
+use crate::primitives::TermNode;
 
 pub(crate) struct Ranked<'a> {
     found_by: FoundBy<'a>,
@@ -23,28 +23,15 @@ enum FoundBy<'a> {
 }
 
 impl<'a> Ranked<'a> {
-    /// Matches documents with all terms of `required`, or with any of `optional` if `required` is empty.
-    pub fn by_terms(
-        required: &[&'a TermNode],
-        optional: &[&'a TermNode],
-        guards: Guards<'a>,
-        segment: &'a Segment,
-    ) -> Result<Ranked<'a>> {
-        let found_by = match required.is_empty() {
-            true => FoundBy::Any(Box::new(Disjunction::open(optional, segment)?)),
-            false => FoundBy::All(Box::new(Conjunction::of_terms(required, optional, segment)?)),
-        };
+    /// Matches documents with any of these terms.
+    pub fn any_of(terms: &[&'a TermNode], guards: Guards<'a>, segment: &'a Segment) -> Result<Ranked<'a>> {
+        let found_by = FoundBy::Any(Box::new(Disjunction::open(terms, segment)?));
         Ok(Ranked { found_by, guards })
     }
 
-    /// Matches documents with a phrase; `None` unless the phrase consists of single terms at fixed positions.
-    pub fn by_phrase(
-        phrase: &'a PhraseNode,
-        guards: Guards<'a>,
-        segment: &'a Segment,
-    ) -> Result<Option<Ranked<'a>>> {
-        let phrase = Conjunction::of_phrase(phrase, segment)?;
-        Ok(phrase.map(|phrase| Ranked { found_by: FoundBy::All(Box::new(phrase)), guards }))
+    /// Matches documents with all required terms, or with a phrase.
+    pub fn all_of(conjunction: Conjunction<'a>, guards: Guards<'a>) -> Ranked<'a> {
+        Ranked { found_by: FoundBy::All(Box::new(conjunction)), guards }
     }
 
     /// Counts the matches of `range`; ranges must ascend.
