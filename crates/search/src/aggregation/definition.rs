@@ -143,6 +143,16 @@ pub trait Request: Any + Debug + Send + Sync {
         self.takes_subs() && !self.is_single_bucket()
     }
 
+    /// Whether its results can be scaled, so that it may be below `random_sampler`.
+    fn can_be_sampled(&self) -> bool {
+        false
+    }
+
+    /// Whether `composite` may be below it.
+    fn may_contain_composite(&self) -> bool {
+        false
+    }
+
     /// Validates its position in the request; `parents` starts with the outermost.
     fn check_place(
         &self,

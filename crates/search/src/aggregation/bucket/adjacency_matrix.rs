@@ -89,6 +89,10 @@ impl Request for AdjacencyMatrix {
     fn queries(&self) -> Vec<&Query> {
         self.filters.iter().map(|(_, query)| query).collect()
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for AdjacencyMatrix {

@@ -179,6 +179,10 @@ impl Request for AutoDateHistogram {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Dates)]
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for AutoDateHistogram {

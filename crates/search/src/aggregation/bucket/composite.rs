@@ -164,10 +164,10 @@ impl Request for Composite {
         _: &Aggregation,
         parents: &[&Aggregation],
     ) -> std::result::Result<(), RequestError> {
-        let is_allowed = |parent: &&&Aggregation| {
-            matches!(parent.type_name, "filter" | "nested" | "reverse_nested" | "random_sampler")
+        let may_contain = |parent: &&&Aggregation| {
+            parent.definition().is_some_and(|definition| definition.may_contain_composite())
         };
-        match parents.iter().rev().find(|parent| !is_allowed(parent)) {
+        match parents.iter().rev().find(|parent| !may_contain(parent)) {
             None => Ok(()),
             Some(parent) => Err(RequestError::illegal_argument(format!(
                 "[composite] aggregation cannot be used with a parent aggregation of type: [{}]",
@@ -198,6 +198,10 @@ impl Request for Composite {
             own.rounding(source)?;
         }
         self.after_keys(bound.sources()).map(drop)
+    }
+
+    fn can_be_sampled(&self) -> bool {
+        true
     }
 }
 

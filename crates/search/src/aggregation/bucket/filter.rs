@@ -54,6 +54,14 @@ impl Request for Filter {
     fn order_values(&self) -> OrderValues {
         OrderValues::FilteredDocuments
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
+
+    fn may_contain_composite(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for Filter {
@@ -161,6 +169,10 @@ impl Filters {
 impl Request for Filters {
     fn queries(&self) -> Vec<&Query> {
         self.filters.iter().map(|(_, query)| query).collect()
+    }
+
+    fn can_be_sampled(&self) -> bool {
+        true
     }
 }
 

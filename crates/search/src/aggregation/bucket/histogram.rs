@@ -164,6 +164,10 @@ impl Request for Histogram {
     fn histogram_min_doc_count(&self) -> Option<u64> {
         Some(self.min_doc_count)
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for Histogram {

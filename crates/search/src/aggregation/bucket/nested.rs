@@ -92,6 +92,10 @@ impl Request for Nested {
     fn scope(&self, _: &Aggregation, shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
         shard.within(&object(&self.path, shard)).map(Some)
     }
+
+    fn may_contain_composite(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for Nested {
@@ -148,6 +152,10 @@ impl Request for ReverseNested {
             ))
             .into()),
         }
+    }
+
+    fn may_contain_composite(&self) -> bool {
+        true
     }
 }
 

@@ -142,6 +142,10 @@ impl Request for Ranges {
         shape.ranges = self.bound(&shape.sources[0])?;
         Ok(())
     }
+
+    fn can_be_sampled(&self) -> bool {
+        self.origin.is_none()
+    }
 }
 
 impl Collect for Ranges {

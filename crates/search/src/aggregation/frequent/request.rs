@@ -216,6 +216,10 @@ impl Request for FrequentItemSets {
     fn takes_subs(&self) -> bool {
         false
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for FrequentItemSets {

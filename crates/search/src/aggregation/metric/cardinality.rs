@@ -95,6 +95,10 @@ impl Request for Cardinality {
     fn order_values(&self) -> OrderValues {
         OrderValues::One
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for Cardinality {

@@ -214,6 +214,10 @@ impl Request for MatrixStats {
     fn takes_subs(&self) -> bool {
         false
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for MatrixStats {

@@ -49,6 +49,10 @@ impl Request for MedianAbsoluteDeviation {
     fn order_values(&self) -> OrderValues {
         OrderValues::One
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for MedianAbsoluteDeviation {

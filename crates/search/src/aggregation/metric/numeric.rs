@@ -142,6 +142,10 @@ impl Request for Metric {
         );
         NameCheck::unknown(own, name, reason)
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for Metric {

@@ -233,6 +233,10 @@ impl Request for Percentiles {
             Ok(_) => NameCheck { in_reduce: Ok(()), ..NameCheck::unknown(own, name, String::new()) },
         }
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for Percentiles {

@@ -137,6 +137,10 @@ impl Request for TopHits {
         ))
         .into())
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for TopHits {

@@ -114,6 +114,10 @@ impl Request for WeightedAvg {
     fn order_values(&self) -> OrderValues {
         OrderValues::One
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for WeightedAvg {

@@ -28,40 +28,6 @@ pub struct RandomSampler {
     shard_seed: Option<i32>,
 }
 
-/// The aggregations whose results can be scaled; others are refused as sub-aggregations.
-const SCALABLE: &[&str] = &[
-    "adjacency_matrix",
-    "auto_date_histogram",
-    "avg",
-    "cardinality",
-    "composite",
-    "date_histogram",
-    "date_range",
-    "extended_stats",
-    "filter",
-    "filters",
-    "frequent_item_sets",
-    "histogram",
-    "ip_range",
-    "max",
-    "median_absolute_deviation",
-    "min",
-    "matrix_stats",
-    "multi_terms",
-    "percentile_ranks",
-    "percentiles",
-    "range",
-    "rare_terms",
-    "significant_terms",
-    "significant_text",
-    "stats",
-    "sum",
-    "terms",
-    "top_hits",
-    "value_count",
-    "weighted_avg",
-];
-
 impl RandomSampler {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let is_given = options.has("probability");
@@ -84,7 +50,7 @@ impl RandomSampler {
 
 fn check_below(own: &Aggregation, list: &[Aggregation]) -> std::result::Result<(), RequestError> {
     for below in list {
-        if !below.is_pipeline() && !SCALABLE.contains(&below.type_name) {
+        if below.definition().is_some_and(|definition| !definition.can_be_sampled()) {
             return Err(RequestError::illegal_argument(format!(
                 "[random_sampler] aggregation [{}] does not support sampling [{}] aggregation [{}]",
                 own.name, below.type_name, below.name
@@ -118,6 +84,10 @@ impl Request for RandomSampler {
             return refused("must have [probability] set");
         }
         check_below(own, &own.subs)
+    }
+
+    fn may_contain_composite(&self) -> bool {
+        true
     }
 }
 

@@ -76,6 +76,10 @@ impl Request for SignificantTerms {
             false => Ok(()),
         }
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for SignificantTerms {

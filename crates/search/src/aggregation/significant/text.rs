@@ -98,6 +98,10 @@ impl Request for SignificantText {
             _ => Ok(()),
         }
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for SignificantText {

@@ -63,6 +63,10 @@ impl Request for Terms {
             false => self.order.check_on_shard(&own.subs),
         }
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for Terms {

@@ -77,6 +77,10 @@ impl Request for MultiTerms {
     fn order(&self) -> Option<&BucketOrder> {
         Some(&self.request.order)
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for MultiTerms {

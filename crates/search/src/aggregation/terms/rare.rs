@@ -92,6 +92,10 @@ impl Request for RareTerms {
             false => Ok(()),
         }
     }
+
+    fn can_be_sampled(&self) -> bool {
+        true
+    }
 }
 
 impl Collect for RareTerms {
