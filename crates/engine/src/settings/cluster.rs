@@ -108,7 +108,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
         "indices_all_active",
         Dynamic,
     ),
-    row("cluster.routing.allocation.awareness.force.*", Text, "", Dynamic),
+    row("cluster.routing.allocation.awareness.force.*", List, "[]", Dynamic),
     row("cluster.routing.allocation.awareness.balance", Boolean, "false", Dynamic),
     row("cluster.routing.allocation.balance.prefer_primary", Boolean, "false", Dynamic),
     row("cluster.routing.search_replica.strict", Boolean, "true", Dynamic),

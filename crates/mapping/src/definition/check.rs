@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::RequestError;
 use crate::date::{DateFormat, Locale};
-use crate::field::{Check, FieldType, Param};
+use crate::field::{Check, FieldType, FrequencyFilter, Param};
 use crate::json::java::{boolean, java_text, mapper_parsing, named_boolean};
 use crate::settings::{Keep, MappingSettings};
 
@@ -37,6 +37,7 @@ pub(super) fn checked(
         Check::Orientation => given.orientation(),
         Check::Relations => Ok(crate::field::join::Relations::parse(value)?.to_json()),
         Check::Prefixes => prefixes(value, field),
+        Check::FrequencyFilter => FrequencyFilter::parse(value, field).map(FrequencyFilter::to_json),
         Check::Contexts => {
             let contexts = crate::field::completion::Completion::parse_contexts(value)?;
             Ok(contexts.iter().map(crate::field::completion::CompletionContext::to_json).collect())

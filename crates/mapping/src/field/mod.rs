@@ -8,6 +8,7 @@ pub(crate) mod completion;
 mod declaration;
 mod described;
 pub(crate) mod feature;
+mod frequency_filter;
 pub(crate) mod join;
 mod mapped;
 mod number_range;
@@ -21,6 +22,7 @@ mod value_kind;
 
 pub(crate) use declaration::Leaf;
 pub(crate) use described::{Dimension, FieldType, KeptIn, Location};
+pub use frequency_filter::FrequencyFilter;
 pub use mapped::{
     Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, LookedUp, Representation, RuntimeScript, TextParts,
     TextPrefixes, TextShingles, keyed_path,

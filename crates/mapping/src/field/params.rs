@@ -52,6 +52,8 @@ pub(crate) enum Check {
     Relations,
     /// Minimum and maximum length of prefixes, stored with their defaults.
     Prefixes,
+    /// Minimum and maximum frequency of the terms that `fielddata` reads, stored with their defaults.
+    FrequencyFilter,
     /// A parameter of Elasticsearch for which only the default is accepted here.
     OnlyDefault,
     /// A list of names.

@@ -30,7 +30,7 @@ static PARAMS: &[Param] = &[
     EAGER_ORDINALS,
     // Stored and returned by `Mapping::parameter`. Code that aggregates over text must check it.
     param("fielddata", Check::Bool, Update::Always, "false"),
-    param("fielddata_frequency_filter", Check::OnlyDefault, Update::Always, "null"),
+    param("fielddata_frequency_filter", Check::FrequencyFilter, Update::Always, "null"),
     param("index_prefixes", Check::Prefixes, Update::Never, "null"),
     param("index_phrases", Check::Bool, Update::Never, "false"),
     BOOST,

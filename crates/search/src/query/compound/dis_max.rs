@@ -123,7 +123,7 @@ impl BoundNode for DisMaxNode {
     }
 
     fn text(&self) -> String {
-        let clauses: Vec<String> = self.queries.iter().map(BoundQuery::text).collect();
+        let clauses: Vec<String> = self.queries.iter().map(|query| query.node.clause_text()).collect();
         let tie = match self.tie_breaker {
             0.0 => String::new(),
             tie => format!("~{}", java_float(tie)),

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use limber_mapping::{Field, IntegerWidth, ObjectParser, RequestError, Selection, ValueKind};
+use limber_mapping::{Field, IntegerWidth, ObjectParser, RequestError, Selection, ValueKind, java_text};
 use limber_work as work;
 use roaring::{RoaringBitmap, RoaringTreemap};
 use serde_json::{Map, Value};
@@ -76,10 +76,15 @@ pub(in crate::query) fn parse(
     for (key, value) in members {
         let values = match value {
             Value::Array(values) => {
-                if values.iter().any(|value| json::scalar_text(value).is_none()) {
+                if values.iter().any(Value::is_null) {
                     return Err(RequestError::parsing("No value specified for terms query"));
                 }
-                Values::Given(Arc::new(values.clone()))
+                // As in Elasticsearch, objects and lists count as their texts.
+                let term = |value: &Value| match value {
+                    Value::Object(_) | Value::Array(_) => Value::String(java_text(value)),
+                    scalar => scalar.clone(),
+                };
+                Values::Given(Arc::new(values.iter().map(term).collect()))
             }
             Value::Object(lookup) => parse_lookup(lookup)?,
             Value::String(_) if key == VALUE_TYPE => continue,

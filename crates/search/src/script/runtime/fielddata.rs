@@ -4,8 +4,10 @@
 //! allocated; only one segment's table is kept at a time.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use limber_mapping::FrequencyFilter;
 use limber_segment::postings::Want;
 use limber_segment::{DocId, Segment, SegmentId};
 use limber_store::sync::Mutex;
@@ -24,18 +26,22 @@ struct Table {
 }
 
 impl Table {
-    fn of(segment: &Segment, path: &str) -> Result<Table> {
+    fn of(segment: &Segment, path: &str, filter: Option<FrequencyFilter>) -> Result<Table> {
         let Some(terms) = segment.terms(path)? else { return Ok(Table::default()) };
         let doc_count = segment.doc_count() as usize;
+        let doc_freqs = match filter {
+            Some(filter) => filter.doc_freqs(terms.doc_count_with_field()),
+            None => None,
+        };
         work::claim((doc_count + 1) as u64 * 8 + terms.sum_doc_freq() * size_of::<u32>() as u64)?;
         let mut starts = vec![0u32; doc_count + 1];
-        each_posting(segment, path, |_, doc| starts[doc as usize + 1] += 1)?;
+        each_posting(segment, path, doc_freqs.as_ref(), |_, doc| starts[doc as usize + 1] += 1)?;
         for doc in 0..doc_count {
             starts[doc + 1] += starts[doc];
         }
         let mut next = starts.clone();
         let mut ordinals = vec![0; starts[doc_count] as usize];
-        each_posting(segment, path, |ordinal, doc| {
+        each_posting(segment, path, doc_freqs.as_ref(), |ordinal, doc| {
             let place = &mut next[doc as usize];
             ordinals[*place as usize] = ordinal;
             *place += 1;
@@ -66,12 +72,17 @@ impl<'a> Fielddata<'a> {
     ///
     /// # Errors
     /// There is not enough memory, the request was cancelled, or the data is corrupt.
-    pub fn open(segment: &'a Segment, path: &'a str, last: &LastTable) -> Result<Fielddata<'a>> {
+    pub fn open(
+        segment: &'a Segment,
+        path: &'a str,
+        filter: Option<FrequencyFilter>,
+        last: &LastTable,
+    ) -> Result<Fielddata<'a>> {
         let id = segment.meta().id;
         let kept = last.0.lock().take().filter(|(kept, _)| *kept == id);
         let table = match kept {
             Some((_, table)) => table,
-            None => Arc::new(Table::of(segment, path)?),
+            None => Arc::new(Table::of(segment, path, filter)?),
         };
         *last.0.lock() = Some((id, table.clone()));
         Ok(Fielddata { segment, path, table })
@@ -98,8 +109,13 @@ impl<'a> Fielddata<'a> {
 }
 
 /// Calls `found` with the ordinal of every term of a field and each document that has it. Terms ascend, and
-/// so do the documents of each term.
-fn each_posting(segment: &Segment, path: &str, mut found: impl FnMut(u32, DocId)) -> Result<()> {
+/// so do the documents of each term. Leaves out terms whose number of documents is not one of `doc_freqs`.
+fn each_posting(
+    segment: &Segment,
+    path: &str,
+    doc_freqs: Option<&RangeInclusive<u32>>,
+    mut found: impl FnMut(u32, DocId),
+) -> Result<()> {
     let (Some(terms), Some(reader)) = (segment.terms(path)?, segment.postings_reader(path)?) else {
         return Ok(());
     };
@@ -109,7 +125,11 @@ fn each_posting(segment: &Segment, path: &str, mut found: impl FnMut(u32, DocId)
         if ordinal.is_multiple_of(1024) {
             check_request()?;
         }
-        let mut postings = reader.postings(&cursor.info()?, Want::Docs)?;
+        let info = cursor.info()?;
+        if doc_freqs.is_some_and(|wanted| !wanted.contains(&info.doc_freq)) {
+            continue;
+        }
+        let mut postings = reader.postings(&info, Want::Docs)?;
         while !postings.block_docs().is_empty() {
             postings.block_docs().iter().for_each(|doc| found(ordinal, *doc));
             postings.next_block();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use limber_mapping::number::sortable_from_f64;
-use limber_mapping::{Field, Mapping, RequestError, ValueKind};
+use limber_mapping::{Field, FrequencyFilter, Mapping, RequestError, ValueKind};
 use limber_script::{DistinctTexts, Emitted, EmittedBlock, OpenScript, Value};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment, StoredReader};
@@ -42,7 +42,9 @@ impl<'a> RuntimeReader<'a> {
     pub(super) fn open(field: &'a RuntimeField, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
         let fielddata = match field.field.runtime {
             None if field.field.is_analyzed() => {
-                Some(Fielddata::open(segment, &field.field.path, &field.table)?)
+                let given = field.mapping.parameter(&field.field.path, "fielddata_frequency_filter");
+                let filter = given.as_ref().and_then(FrequencyFilter::of);
+                Some(Fielddata::open(segment, &field.field.path, filter, &field.table)?)
             }
             _ => None,
         };
