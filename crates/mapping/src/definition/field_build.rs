@@ -20,6 +20,9 @@ pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) ->
     {
         let scalar = OwnedScalar::from_json(null);
         check_scalar(&field, scalar.borrow()).map_err(|cause| {
+            if matches!(field.values, ValueKind::Double(_)) {
+                return *cause;
+            }
             let name = path.rsplit('.').next().unwrap_or(path);
             RequestError::bad_request(
                 "mapper_parsing_exception",

@@ -54,10 +54,12 @@ impl FieldType for Whole {
 
     fn null_value(&self, value: &Value) -> Result<Value, RequestError> {
         let text = java_text(value);
-        let for_input = || RequestError::illegal_argument(format!("For input string: \"{text}\""));
-        let whole = integer_from_text(&text).ok_or_else(for_input)?.value;
+        let whole = integer_from_text(&text).ok_or_else(|| RequestError::number_format(&text))?;
         let (low, high) = self.0.limits();
-        match i64::try_from(whole) {
+        match i64::try_from(whole.value) {
+            Ok(_) if whole.has_fraction => {
+                Err(RequestError::illegal_argument(format!("Value [{text}] has a decimal part")))
+            }
             Ok(whole) if (low..=high).contains(&whole) => Ok(whole.into()),
             _ => Err(RequestError::illegal_argument(format!(
                 "Value [{text}] is out of range for {}",
