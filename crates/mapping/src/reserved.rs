@@ -80,6 +80,19 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
         .collect()
 }
 
+/// Metadata fields without values by document, which sorts, aggregations and `docvalue_fields` may not name.
+pub const WITHOUT_COLUMN: [&str; 9] = [
+    "_data_stream_timestamp",
+    "_doc_count",
+    "_field_names",
+    "_ignored_source",
+    "_nested_path",
+    "_routing",
+    "_source",
+    "_tier",
+    "_ts_routing_hash",
+];
+
 /// Returns `_index`, a field that has the index's name as its value in all documents.
 pub(crate) fn index_field(index: &str) -> Arc<Field> {
     Arc::new(Field {

@@ -10,7 +10,7 @@ use limber_script::ScriptContext;
 use super::distance::Origins;
 use super::nested::BoundNested;
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
-use crate::context::columns::check_sortable;
+use crate::context::columns::{check_name, check_sortable};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::request::{GeoSort, NumericType, Order, ScriptSort, Sort};
@@ -274,6 +274,7 @@ fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
 
 /// Returns a field of the type by which documents are sorted in a shard that does not map the field.
 fn unmapped_field(sort: &Sort, shard: &ShardSnapshot) -> Result<Arc<Field>> {
+    check_name(&sort.field)?;
     let Some(unmapped_type) = &sort.unmapped_type else {
         return Err(shard
             .query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field))

@@ -287,10 +287,11 @@ impl BoundSort {
     /// Converts a value of `search_after` to a key.
     pub fn key_of(&self, value: &Value) -> Result<SortKey> {
         let failed = |cause: RequestError| {
+            // Lucene's sorts by score and by document have no field.
+            let name = if matches!(&*self.name, "_doc" | "_score") { "null" } else { &*self.name };
             Error::Request(
                 RequestError::illegal_argument(format!(
-                    "Failed to parse search_after value for field [{}].",
-                    self.name
+                    "Failed to parse search_after value for field [{name}]."
                 ))
                 .caused_by(cause),
             )

@@ -1,6 +1,6 @@
 //! Columns of fields: "may the values of this field be read by document?"
 
-use limber_mapping::{Field, Mapping, Representation, RequestError};
+use limber_mapping::{Field, Mapping, Representation, RequestError, reserved};
 
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -19,9 +19,21 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
     Ok(field.check_sortable()?)
 }
 
+/// Refuses names of metadata without values by document, whether or not the mapping has such a field.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    match reserved::WITHOUT_COLUMN.contains(&name) {
+        false => Ok(()),
+        true => Err(RequestError::illegal_argument(format!(
+            "Fielddata is not supported on field [{name}] of type [{name}]"
+        ))
+        .into()),
+    }
+}
+
 /// Refuses fields without a column, in Elasticsearch's words.
 pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     let path = &field.path;
+    check_name(path)?;
     field.check_column()?;
     if field.match_only {
         return Err(RequestError::illegal_argument(

@@ -18,7 +18,7 @@ use super::formats::{ColumnFormat, error_fetching, source_format};
 use super::lookup::{looked_up, lookup_values};
 use super::{nested, unmapped};
 use crate::context::ShardSnapshot;
-use crate::context::columns::check_column;
+use crate::context::columns::{check_column, check_name};
 use crate::error::Result;
 use crate::primitives::java_order::in_java_order;
 use crate::request::{FieldFormat, SearchRequest};
@@ -70,10 +70,12 @@ fn add_columns(
     found: &mut Map<String, Value>,
 ) -> Result<()> {
     for wanted in asked {
+        check_name(&wanted.field)?;
         for (name, field) in shard.mapping.matching_names(&wanted.field) {
             if wanted.field.contains('*')
                 && (matches!(field.representation(), Representation::Text | Representation::Shape)
                     || field.range_kind().is_some()
+                    || reserved::WITHOUT_COLUMN.contains(&&*name)
                     || !field.doc_values)
             {
                 continue;

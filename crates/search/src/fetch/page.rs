@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::FetchTimes;
 use crate::collect::Hit;
-use crate::context::columns::check_column;
+use crate::context::columns::{check_column, check_name};
 use crate::context::failures::{Failures, failure, time_exceeded};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
@@ -90,6 +90,7 @@ pub(crate) fn fetch(
         let bound = request.highlight.as_ref().map(|wanted| BoundHighlight::bind(wanted, shard, context));
         let outcome = bound.transpose().and_then(|highlight| {
             for wanted in &request.docvalue_fields {
+                check_name(&wanted.field)?;
                 if let Some(field) = field_or_id(&shard.mapping, &wanted.field) {
                     check_column(&field, shard)?;
                 }

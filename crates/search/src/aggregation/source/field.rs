@@ -257,6 +257,7 @@ impl Source {
         now_millis: i64,
     ) -> Result<Source> {
         let field = field_of(options, accepts, aggregation, shard)?;
+        crate::context::columns::check_name(&options.field)?;
         if let Some(field) = &field {
             match &field.values {
                 ValueKind::Point => crate::context::columns::check_column(field, shard)?,

@@ -43,6 +43,19 @@ impl QueryNode for Exists {
             "_source" => {
                 return Err(binder.query_shard("The _source field is not searchable").into());
             }
+            "_doc_count" => {
+                let reason = "Field [_doc_count] of type [_doc_count] does not support exists queries";
+                return Err(binder.query_shard(reason).into());
+            }
+            "_field_names" => {
+                let cause = RequestError::illegal_argument("Cannot run exists query on _field_names");
+                return Err(binder.wrapped(cause).into());
+            }
+            "_nested_path" => {
+                let cause =
+                    RequestError::illegal_argument("Cannot run exists() query against the nested field path");
+                return Err(binder.wrapped(cause).into());
+            }
             _ => {}
         }
         if let Some(field) = binder.shard().mapping.field(&self.field) {
