@@ -25,7 +25,6 @@ use super::composite_collector::CompositeCollector;
 use super::composite_source::{CompositeSource, SourceReader};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::values::json;
 
 const SIZE: i32 = 10;
 
@@ -107,13 +106,12 @@ impl Composite {
                 .into());
             }
             let key = own.key_of(value, source).map_err(|reason| {
-                let cause = match json::scalar_text(value) {
-                    Some(text) if !reason.starts_with("invalid value") => json::number_format(text),
-                    Some(_) => RequestError::illegal_argument(format!(
-                        "incompatible value in the position {place}: {reason}"
-                    )),
+                let innermost = match reason.strip_prefix("For input string: \"") {
+                    Some(text) => RequestError::number_format(text.trim_end_matches('"')),
                     None => RequestError::illegal_argument(reason.clone()),
                 };
+                let place_and_reason = format!("incompatible value in the position {place}: {reason}");
+                let cause = RequestError::illegal_argument(place_and_reason).caused_by(innermost);
                 RequestError::bad_request("parse_exception",
                     format!(
                         "Cannot set after key in the composite aggregation [{}] - incompatible value in the position {place}: {reason}",

@@ -272,7 +272,7 @@ impl CompositeSource {
                     (_, Format::Boolean) => match text.as_str() {
                         "true" | "1" => Ok(Key::Long(1)),
                         "false" | "0" => Ok(Key::Long(0)),
-                        _ => Err(format!("Cannot parse boolean [{text}]")),
+                        _ => Err(format!("Cannot parse boolean [{text}], expected either [true] or [false]")),
                     },
                     (_, Format::Unsigned) => match text.parse() {
                         Ok(value) => Ok(Key::Long(sortable_from_u64(value))),

@@ -103,7 +103,8 @@ impl Render for Terms {
             Some(TermKey::Long(_)) => "lterms",
             Some(TermKey::Double(_)) => "dterms",
             Some(TermKey::Term(_) | TermKey::Several(_)) => "sterms",
-            None if !shape.is_mapped => "umterms",
+            // Source: `UnmappedTerms#getType`.
+            None if !shape.is_mapped => "sterms",
             None if shape.sources.iter().any(Source::is_floating) => "dterms",
             None if shape.sources.iter().any(Source::is_numeric) => "lterms",
             None => "sterms",
