@@ -384,3 +384,22 @@ fn health_waits_for_what_it_is_asked() {
     let health = node.cluster_health(&missing).expect("answers");
     assert!(health.timed_out && health.status == HealthStatus::Red);
 }
+
+#[test]
+fn the_indices_of_an_alias_agree_on_whether_it_is_hidden() {
+    let folder = folder();
+    let node = open(folder.path());
+    node.create_index("one", &json!({"aliases": {"al": {"is_hidden": true}}})).expect("created");
+    node.create_index("two", &json!({})).expect("created");
+    // Elasticsearch has this reason too, but answers 500.
+    refused(
+        node.put_alias("two", "al", &json!({})).expect_err("hidden for one of them"),
+        ErrorClass::BadRequest,
+        "illegal_state_exception",
+        "alias [al] has is_hidden set to true on indices [one] but does not have is_hidden set to true on indices [two]; alias must \
+         have the same is_hidden setting on all indices",
+    );
+    assert!(node.create_index("three", &json!({"aliases": {"al": {}}})).is_err());
+    let both = json!({"actions": [{"add": {"indices": ["one", "two"], "alias": "al", "is_hidden": false}}]});
+    node.update_aliases(&both).expect("both are changed");
+}

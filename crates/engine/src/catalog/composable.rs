@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 
 use super::template::{
     ResolvedTemplate, TemplateBody, Templates, check_patterns, check_template_name, components_of,
-    deprecated, integer, not_found, object_of, patterns_match, remove, select, text_list,
+    deprecated, integer, invalid_template, is_of_all, not_found, object_of, patterns_match, remove, select,
+    text_list,
 };
 use super::{DataStream, DataStreamOptions};
 use crate::api::Result;
@@ -26,6 +27,8 @@ pub(crate) struct DataStreamTemplate {
     pub lifecycle: Option<StreamLifecycle>,
     pub resolved: ResolvedTemplate,
 }
+
+const HIDES_ALL: &str = "global composable templates may not specify the setting index.hidden";
 
 impl Templates {
     fn parse_composable(&self, name: &str, body: &Value) -> Result<Value> {
@@ -67,6 +70,10 @@ impl Templates {
         if shown.get("priority").and_then(Value::as_i64).is_some_and(|priority| priority < 0) {
             return Err(RequestError::validation(["index template priority must be >= 0"]));
         }
+        if is_of_all(patterns) && parts.decides_hiding() {
+            return Err(RequestError::validation([HIDES_ALL]));
+        }
+        parts.check_aliases(patterns)?;
         let shown = Value::Object(shown);
         let missing: Vec<&str> = components_of(&shown)
             .filter(|component| !self.components.contains_key(*component))
@@ -92,6 +99,11 @@ impl Templates {
         let shown = self.parse_composable(name, body)?;
         check_patterns(name, shown["index_patterns"].as_array().map_or(&[], Vec::as_slice))?;
         let resolved = self.resolve_composable(&shown);
+        if shown["index_patterns"].as_array().is_some_and(|patterns| is_of_all(patterns))
+            && resolved.settings.contains_key("index.hidden")
+        {
+            return Err(invalid_template(name, HIDES_ALL));
+        }
         resolved.check_mappings(&self.analysis).map_err(|error| {
             let mappings = RequestError::illegal_argument(format!("invalid composite mappings for [{name}]"))
                 .caused_by(error);
@@ -389,13 +401,6 @@ fn names_and_patterns(templates: &[(&String, &Value)]) -> String {
     let with: Vec<String> =
         templates.iter().map(|(name, body)| format!("{name} => {}", list(body))).collect();
     format!("[{}] with patterns ({})", names.join(","), with.join(","))
-}
-
-fn invalid_template(name: &str, why: &str) -> RequestError {
-    RequestError::bad_request(
-        "invalid_index_template_exception",
-        format!("index_template [{name}] invalid, cause [{why}]"),
-    )
 }
 
 /// How many steps one request may take to compare patterns: some tenths of a second, during which other

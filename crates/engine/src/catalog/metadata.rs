@@ -269,6 +269,17 @@ impl Catalog {
         self.data_streams.values().filter(move |stream| stream.aliases.contains_key(alias))
     }
 
+    /// Returns the indices of an alias for which it is hidden, and those for which it is not.
+    pub(crate) fn by_hiding(&self, alias: &str) -> [Vec<&str>; 2] {
+        let mut indices = [Vec::new(), Vec::new()];
+        for index in self.aliases.get(alias).into_iter().flatten() {
+            let own = self.indices.get(index).and_then(|index| index.aliases.get(alias));
+            let is_hidden = own.is_some_and(|alias| alias.is_hidden == Some(true));
+            indices[usize::from(!is_hidden)].push(&**index);
+        }
+        indices
+    }
+
     /// Whether an alias is hidden: all its indices must say so.
     pub(crate) fn alias_is_hidden(&self, alias: &str) -> bool {
         self.aliases.get(alias).is_some_and(|indices| {

@@ -160,6 +160,26 @@ impl TemplateBody {
         }
     }
 
+    /// Whether a setting decides if indices are hidden. A template of all indices may not have it.
+    pub(super) fn decides_hiding(&self) -> bool {
+        self.settings.as_ref().is_some_and(|settings| settings.contains_key("index.hidden"))
+    }
+
+    /// Checks that no alias has the name of an index that the template is for.
+    pub(super) fn check_aliases(&self, patterns: &[Value]) -> Result<()> {
+        let is_taken = |alias: &&String| patterns.iter().any(|pattern| pattern == alias.as_str());
+        match self.aliases.iter().flatten().map(|(alias, _)| alias).find(is_taken) {
+            None => Ok(()),
+            Some(alias) => {
+                let patterns: Vec<&str> = patterns.iter().filter_map(Value::as_str).collect();
+                Err(RequestError::illegal_argument(format!(
+                    "alias [{alias}] cannot be the same as any pattern in [{}]",
+                    patterns.join(", ")
+                )))
+            }
+        }
+    }
+
     /// Checks that an index could be created from it: the mappings must be valid under the template's own
     /// analysis and limits.
     pub(super) fn check_mappings(&self, analysis: &AnalysisOf) -> Result<()> {
@@ -314,10 +334,19 @@ pub(super) fn check_patterns(name: &str, patterns: &[Value]) -> Result<()> {
     if faults.is_empty() {
         return Ok(());
     }
-    Err(RequestError::bad_request(
+    Err(invalid_template(name, &validation_failed(&faults)))
+}
+
+pub(super) fn invalid_template(name: &str, why: &str) -> RequestError {
+    RequestError::bad_request(
         "invalid_index_template_exception",
-        format!("index_template [{name}] invalid, cause [{}]", validation_failed(&faults)),
-    ))
+        format!("index_template [{name}] invalid, cause [{why}]"),
+    )
+}
+
+/// Whether a template with these patterns is for all indices.
+pub(super) fn is_of_all(patterns: &[Value]) -> bool {
+    patterns.iter().any(|pattern| pattern == "*")
 }
 
 pub(super) fn select<'a>(map: &'a BTreeMap<String, Value>, name: &str) -> Vec<(&'a String, &'a Value)> {
@@ -374,6 +403,11 @@ impl Templates {
             return Err(RequestError::validation(["index patterns are missing"]));
         };
         check_patterns(name, &patterns)?;
+        if is_of_all(&patterns) && parts.decides_hiding() {
+            let fault = "global templates may not specify the setting index.hidden";
+            return Err(invalid_template(name, &validation_failed([fault])));
+        }
+        parts.check_aliases(&patterns)?;
         parts.check()?;
         parts.check_mappings(&self.analysis)?;
         if create && self.legacy.contains_key(name) {

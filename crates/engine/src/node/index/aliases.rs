@@ -11,7 +11,7 @@ use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::index_files::check_is_readable;
-use super::indices::{check_alias_target, check_write_indices};
+use super::indices::{check_alias_target, check_aliases};
 use crate::api::*;
 use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
 use crate::node::Node;
@@ -130,7 +130,7 @@ impl Node {
             return Err(aliases_missing(&missing));
         }
         let next = next.derive();
-        check_write_indices(&next)?;
+        check_aliases(before, &next)?;
         Ok((next, results))
     }
 

@@ -7,7 +7,7 @@ use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value};
 
-use super::indices::{check_alias_target, check_index_alias, check_write_indices};
+use super::indices::{check_alias_target, check_aliases, check_index_alias};
 use super::live::{LiveIndex, index_folder, shard_folder};
 use crate::api::*;
 use crate::catalog::names::{check_index_name, index_not_found_because};
@@ -209,7 +209,7 @@ impl Node {
         for alias in metadata.aliases.keys() {
             check_index_alias(&next, alias)?;
         }
-        check_write_indices(&next)?;
+        check_aliases(catalog, &next)?;
         Ok(next)
     }
 

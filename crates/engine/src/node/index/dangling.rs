@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::create_index::check_is_free;
 use super::index_files::read_index_file;
-use super::indices::{check_index_alias, check_write_indices};
+use super::indices::{check_aliases, check_index_alias};
 use super::live::index_folder;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
@@ -109,7 +109,7 @@ impl Node {
             for alias in metadata.aliases.keys() {
                 check_index_alias(&next, alias)?;
             }
-            check_write_indices(&next)?;
+            check_aliases(&catalog, &next)?;
             self.check_shard_limit(&catalog, &metadata.typed)?;
             self.kept.keep_index(&metadata)?;
             self.change_state(|state| {

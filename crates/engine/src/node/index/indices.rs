@@ -376,8 +376,29 @@ pub(in crate::node) fn name_is_taken(alias: &str) -> RequestError {
     RequestError::bad_request("invalid_alias_name_exception", reason)
 }
 
-/// Checks that every alias has at most one write index.
-pub(in crate::node) fn check_write_indices(catalog: &Catalog) -> Result<()> {
+/// Checks that every alias has at most one write index, and that the indices of an alias agree on whether it is
+/// hidden, unless they already differed `before` the change.
+pub(in crate::node) fn check_aliases(before: &Catalog, next: &Catalog) -> Result<()> {
+    check_write_indices(next)?;
+    for alias in next.aliases.keys() {
+        let differs = |of: &[Vec<&str>; 2]| of.iter().all(|indices| !indices.is_empty());
+        let both @ [hidden, shown] = &next.by_hiding(alias);
+        if differs(both) && !differs(&before.by_hiding(alias)) {
+            return Err(RequestError::bad_request(
+                "illegal_state_exception",
+                format!(
+                    "alias [{alias}] has is_hidden set to true on indices [{}] but does not have is_hidden set to true on indices \
+                     [{}]; alias must have the same is_hidden setting on all indices",
+                    hidden.join(","),
+                    shown.join(",")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_write_indices(catalog: &Catalog) -> Result<()> {
     let mut writers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for index in catalog.indices.values() {
         for (name, alias) in &index.aliases {

@@ -6,7 +6,7 @@ use super::restore::{Plan, UnpublishedIndex};
 use crate::api::Result;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::node::Node;
-use crate::node::index::indices::{check_alias_target, check_index_alias, check_write_indices};
+use crate::node::index::indices::{check_alias_target, check_aliases, check_index_alias};
 use crate::node::index::live::{LiveIndex, index_folder};
 use crate::node::stream::data_streams::{check_stream_alias, check_stream_is_free};
 use crate::snapshot::errors::restore_error;
@@ -75,7 +75,7 @@ impl Node {
                 check_alias_target(&next, alias)?;
             }
         }
-        check_write_indices(&next)?;
+        check_aliases(catalog, &next)?;
         Ok(next)
     }
 }
