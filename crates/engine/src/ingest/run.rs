@@ -363,9 +363,16 @@ impl<'p> Runner<'p> {
                 }
                 self.run_pipeline(counter, document)
             }
-            None if ignore_missing => Ok(Flow::Continue),
             None => {
                 let reason = format!("Pipeline processor configured for non-existent pipeline [{name}]");
+                if let Some(trace) = &mut self.trace {
+                    let error = RequestError::illegal_argument(reason.clone());
+                    let status = if ignore_missing { Status::ErrorIgnored } else { Status::Error };
+                    trace.push(step, status(error), document);
+                }
+                if ignore_missing {
+                    return Ok(Flow::Continue);
+                }
                 Err(RequestError::bad_request("illegal_state_exception", reason).into())
             }
         }

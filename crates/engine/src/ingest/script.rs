@@ -12,6 +12,7 @@ use limber_mapping::RequestError;
 use limber_script::{ContextRun, ContextScript, ContextValue, Script, ScriptContext, Scripts, View};
 
 use super::document::node::{Kind, NONE, Node, NodeId};
+use super::document::path::VERSION_TYPES;
 use super::document::{IngestDocument, NODE_COUNT_MAX, ROOT, check_depth, too_large};
 
 /// The type of a metadata field.
@@ -37,8 +38,6 @@ const METADATA: [(&str, Holds); 9] = [
     ("_type", Holds::Nothing),
     ("_dynamic_templates", Holds::Templates),
 ];
-
-const VERSION_TYPES: [&str; 3] = ["internal", "external", "external_gte"];
 
 /// The script of a processor or a condition.
 #[derive(Debug)]

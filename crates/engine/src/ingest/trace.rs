@@ -67,7 +67,8 @@ impl Trace {
             }
             Status::Success | Status::Dropped | Status::Skipped => {}
         }
-        if has_document && step.kind != "pipeline" {
+        // A pipeline that is there shows what its processors did instead.
+        if has_document && (step.kind != "pipeline" || result.contains_key("ignored_error")) {
             match document_json(document, true) {
                 Ok(document) => result.insert("doc".into(), document),
                 Err(error) => result.insert("error".into(), error_json(&error)),

@@ -124,6 +124,31 @@ impl FieldPath {
         Some(found)
     }
 
+    /// Does the same as [`FieldPath::find`], but refuses an index beyond the ends of an array.
+    ///
+    /// Source: `IngestDocument#hasField`, with `failOutOfRange`.
+    pub fn find_within(&self, document: &mut IngestDocument<'_>) -> Result<Option<Found>, RequestError> {
+        let root = self.root(document)?;
+        let found = self.find_below(document, root);
+        let mut at = root;
+        for part in self.parts.iter().take_while(|_| found.is_none()) {
+            let next = match document.node(at).kind {
+                Kind::Object => document.member(at, part),
+                Kind::Array => match part.parse::<i32>().map(usize::try_from) {
+                    Err(_) => None,
+                    Ok(index) => {
+                        let element = index.ok().and_then(|index| document.element(at, index));
+                        Some(element.ok_or_else(|| self.out_of_bounds(document, at, part))?)
+                    }
+                },
+                _ => None,
+            };
+            let Some((node, _)) = next else { break };
+            at = node;
+        }
+        Ok(found)
+    }
+
     /// Marks every container above a value that was just found as edited.
     #[inline]
     fn mark_above(&self, document: &mut IngestDocument<'_>, found: Found) -> Result<(), RequestError> {
@@ -294,6 +319,9 @@ impl FieldPath {
     /// Removes the value. Returns whether there was one.
     pub fn remove_if_there(&self, document: &mut IngestDocument<'_>) -> Result<bool, RequestError> {
         let Some(found) = self.find(document)? else { return Ok(false) };
+        if self.base == Base::Metadata && self.parts.len() == 1 && &*self.parts[0] == "_version" {
+            return Err(RequestError::illegal_argument("_version cannot be removed"));
+        }
         self.mark_above(document, found)?;
         document.unlink(found.parent, found.node, found.before);
         Ok(true)
@@ -335,7 +363,13 @@ impl FieldPath {
             "_dynamic_templates" => ("java.util.Map", value.kind == Kind::Object),
             _ => ("java.lang.String", value.kind == Kind::String),
         };
-        if fits || value.kind == Kind::Null {
+        if value.kind == Kind::Null {
+            return Ok(());
+        }
+        if fits && &*self.parts[0] == "_version_type" {
+            return check_version_type(&super::value::java_text_of(document, value));
+        }
+        if fits {
             return Ok(());
         }
         let kind = super::value::java_type_of(document, value);
@@ -344,6 +378,22 @@ impl FieldPath {
         Err(RequestError::illegal_argument(format!(
             "{name} [{text}] is wrong type, expected assignable to [{wanted}], not [{kind}]"
         )))
+    }
+}
+
+/// Values of `_version_type`.
+pub const VERSION_TYPES: [&str; 3] = ["internal", "external", "external_gte"];
+
+/// Refuses a `_version_type` that does not exist.
+///
+/// Source: `IngestDocMetadata#versionTypeValidator`.
+fn check_version_type(text: &str) -> Result<(), RequestError> {
+    match VERSION_TYPES.contains(&text) {
+        true => Ok(()),
+        false => Err(RequestError::illegal_argument(format!(
+            "_version_type must be a null or one of [{}] but was [{text}] with type [java.lang.String]",
+            VERSION_TYPES.join(", ")
+        ))),
     }
 }
 

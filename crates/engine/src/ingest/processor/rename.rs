@@ -46,7 +46,7 @@ impl Rename {
         field: &FieldPath,
         target: &FieldPath,
     ) -> Result<(), RequestError> {
-        let Some(found) = field.find(document)? else {
+        let Some(found) = field.find_within(document)? else {
             if self.ignore_missing {
                 return Ok(());
             }
