@@ -29,7 +29,8 @@ fn fill(node: &Node) -> Result<()> {
 
 fn resize(node: &Arc<Node>, kind: Resize, shards: u32) -> Result<()> {
     let body = json!({"settings": {"index.number_of_shards": shards, "index.blocks.write": null}});
-    node.resize(kind, ("from", "to"), &body, Arc::new(AtomicBool::new(false))).map(drop)
+    let copies = ActiveCopies::Number(1);
+    node.resize(kind, ("from", "to"), &body, copies, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 /// Returns how many of the source's documents the target contains.

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::Result;
+use crate::settings::IndexSettings;
+
 /// The `_shards` of an operation on many shards.
 #[derive(Debug, Clone, Default)]
 pub struct BroadcastResponse {
@@ -63,13 +66,47 @@ impl Default for ForceMergeRequest {
     }
 }
 
-/// How many copies of each shard a new index waits for.
+/// How many active copies of each shard a write or a new index waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActiveCopies {
     /// That many, the primary included.
     Number(u32),
     /// The primary and all replicas.
     All,
+    /// As many as the index's setting `index.write.wait_for_active_shards` says.
+    AsSet,
+}
+
+impl ActiveCopies {
+    /// Parses the value of a parameter or of a setting.
+    ///
+    /// # Errors
+    /// It is neither `all` nor a number from 0 on.
+    ///
+    /// Source: `ActiveShardCount#parseString`.
+    pub fn parse(text: &str) -> Result<ActiveCopies> {
+        if text == "all" {
+            return Ok(ActiveCopies::All);
+        }
+        match text.parse::<i64>().map(u32::try_from) {
+            Ok(Ok(number)) => Ok(ActiveCopies::Number(number)),
+            Ok(Err(_)) => Err(RequestError::illegal_argument("shard count cannot be a negative value")),
+            Err(_) => {
+                let reason = format!("cannot parse ActiveShardCount[{text}]");
+                Err(RequestError::illegal_argument(reason).caused_by(RequestError::number_format(text)))
+            }
+        }
+    }
+
+    /// Returns the number of copies for an index with these settings.
+    pub(crate) fn of(self, settings: &IndexSettings) -> u32 {
+        match self {
+            ActiveCopies::Number(number) => number,
+            ActiveCopies::All => 1 + settings.number_of_replicas,
+            ActiveCopies::AsSet if settings.write_copies == ActiveCopies::AsSet => 1,
+            ActiveCopies::AsSet => settings.write_copies.of(settings),
+        }
+    }
 }
 
 /// Response to index creation.

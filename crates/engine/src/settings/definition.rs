@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use limber_text::likeness;
 use serde_json::Value;
 
-use crate::api::Result;
+use crate::api::{ActiveCopies, Result};
 use crate::notation::value;
 
 /// The type of a setting's value.
@@ -55,6 +55,8 @@ pub enum Kind {
     Text,
     /// A list of strings.
     List,
+    /// A number of active copies, or `all`.
+    Copies,
     /// A log level, named as in Log4j.
     LogLevel,
     /// A setting that Elasticsearch knows and Limber does not support; it is refused by name.
@@ -164,6 +166,7 @@ impl Definition {
                 "Unknown level constant [{}].",
                 text.to_ascii_uppercase()
             ))),
+            Kind::Copies => ActiveCopies::parse(text).map(drop),
             Kind::Text | Kind::List | Kind::Unsupported | Kind::Private => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use limber_mapping::{IndexMode, Keep, Limits, MappingSettings, RequestError, Sim
 use limber_segment::SortField;
 use serde_json::Value;
 
-use crate::api::Result;
+use crate::api::{ActiveCopies, Result};
 use crate::settings::definition::{self, Change, Definition, Kind};
 use crate::settings::flat::{FlatSettings, nest};
 use crate::settings::index_reader::Reader;
@@ -100,6 +100,8 @@ pub struct IndexSettings {
     pub number_of_shards: u32,
     /// `number_of_replicas`; included in shard counts but never started.
     pub number_of_replicas: u32,
+    /// `write.wait_for_active_shards`: how many active copies a write waits for.
+    pub write_copies: ActiveCopies,
     /// `number_of_routing_shards`: the hash of a routing is taken modulo this number, and the result is then
     /// mapped to a shard.
     pub routing_num_shards: u32,
@@ -208,6 +210,7 @@ impl IndexSettings {
         Ok(IndexSettings {
             number_of_shards,
             number_of_replicas: read.effective_replicas()?,
+            write_copies: read.write_copies()?,
             routing_num_shards,
             routing_partition_size,
             refresh_interval_ms: u64::try_from(refresh_interval_ms).ok(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use limber_mapping::{Keep, RequestError, SourceMode};
 use serde_json::Value;
 
-use crate::api::Result;
+use crate::api::{ActiveCopies, Result};
 use crate::notation::value;
 use crate::settings::flat::FlatSettings;
 use crate::settings::index::{Blocks, Durability, LifecycleSettings, MergeSettings};
@@ -192,6 +192,19 @@ impl Reader<'_> {
                 "No enum constant org.elasticsearch.index.mapper.Mapper.SourceKeepMode.{}",
                 text.to_ascii_uppercase()
             ))),
+        }
+    }
+
+    /// Reads how many active copies a write waits for: at most as many as there may be.
+    pub(super) fn write_copies(&self) -> Result<ActiveCopies> {
+        const KEY: &str = "index.write.wait_for_active_shards";
+        let wanted = self.text(KEY).map_or(Ok(ActiveCopies::Number(1)), ActiveCopies::parse)?;
+        let copies = 1 + self.effective_replicas()?;
+        match wanted {
+            ActiveCopies::Number(number) if number > copies => Err(RequestError::illegal_argument(format!(
+                "invalid {KEY}[{number}]: cannot be greater than number of shard copies [{copies}]"
+            ))),
+            wanted => Ok(wanted),
         }
     }
 

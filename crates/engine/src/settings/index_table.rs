@@ -8,7 +8,7 @@ use limber_mapping::IndexMode;
 use crate::settings::definition::{
     Change::{Dynamic, Final, Static},
     Definition,
-    Kind::{Boolean, Bytes, Choice, Float, Integer, List, Private, Text, Time, Unsupported},
+    Kind::{Boolean, Bytes, Choice, Copies, Float, Integer, List, Private, Text, Time, Unsupported},
 };
 
 const INT_MAX: i64 = i32::MAX as i64;
@@ -140,7 +140,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.format", Integer { min: 0, max: INT_MAX }, "0", Final),
     row("index.data_path", Unsupported, "", Final),
     row("index.shard.check_on_startup", Choice(&["false", "true", "checksum"]), "false", Static),
-    row("index.write.wait_for_active_shards", Choice(&["0", "1"]), "1", Dynamic),
+    row("index.write.wait_for_active_shards", Copies, "1", Dynamic),
     row("index.blocks.read_only", Boolean, "false", Dynamic),
     row("index.blocks.read", Boolean, "false", Dynamic),
     row("index.blocks.write", Boolean, "false", Dynamic),

@@ -44,8 +44,9 @@ fn resize(world: &World, random: &mut SplitMix64) {
         [(Resize::Clone, 2), (Resize::Shrink, 1), (Resize::Split, 4)][random.below(3) as usize];
     let body = json!({"settings": {"index.number_of_shards": shards, "index.blocks.write": null}});
     let cancelled = Arc::new(AtomicBool::new(false));
-    let resized =
-        world.want("a resize", |_| world.node.resize(kind, (SOURCE, TARGET), &body, cancelled.clone()));
+    let resized = world.want("a resize", |_| {
+        world.node.resize(kind, (SOURCE, TARGET), &body, ActiveCopies::Number(1), cancelled.clone())
+    });
     if resized.is_some() {
         world.model.with(|known| known.copies_done += 1);
         check_copied(world);

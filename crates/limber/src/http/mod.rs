@@ -10,7 +10,7 @@
 
 pub mod back_pressure;
 mod checked_tree;
-mod comments;
+pub mod comments;
 pub mod config;
 pub mod connections;
 pub mod cors;

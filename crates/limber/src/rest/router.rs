@@ -6,11 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use limber_engine::ActiveCopies;
 use limber_mapping::{ErrorClass, RequestError};
 use limber_text::likeness::{self, edit_distance};
 
 use super::App;
-use super::documents::document::parse_active_copies;
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_flag, parse_time_ms};
 use crate::http::response::{BARE, Response};
@@ -261,7 +261,7 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
             "wait_for_active_shards"
                 if is_read && !(value == "index-setting" && route.path.ends_with("/_close")) =>
             {
-                parse_active_copies(value)?;
+                ActiveCopies::parse(value)?;
             }
             "timeout" | "master_timeout" | "cluster_manager_timeout" | "wait_for_timeout" if is_read => {
                 parse_time_ms(name, value)?;

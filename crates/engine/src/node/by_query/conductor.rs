@@ -337,6 +337,9 @@ impl Run<'_> {
     }
 
     fn write_operations(&self, slice: &Slice, mut operations: Vec<BulkOperation<'_>>) {
+        if !self.has_copies(slice, &operations) {
+            return;
+        }
         let mut pause = RETRY_FIRST;
         for attempt in 0..=RETRIES_MAX {
             let request = BulkRequest {
@@ -380,6 +383,22 @@ impl Run<'_> {
             self.progress.pause(pause);
             pause = (pause * 2).min(RETRY_PAUSE_MAX);
         }
+    }
+
+    /// Waits for the active copies that the request wants of each index. If an index has too few, its documents
+    /// are failures, and nothing is written.
+    fn has_copies(&self, slice: &Slice, operations: &[BulkOperation<'_>]) -> bool {
+        let ByQueryRequest { copies, timeout_ms, .. } = *self.request;
+        let mut has_all = true;
+        for of_index in operations.chunk_by(|one, next| one.index == next.index) {
+            let waited = self.node.await_active_copies(&of_index[0].index, copies, timeout_ms, of_index);
+            let Err(error) = waited else { continue };
+            has_all = false;
+            for one in of_index {
+                self.count_failure(slice, &one.index, one.id.as_deref().unwrap_or_default(), &error);
+            }
+        }
+        has_all
     }
 
     /// Runs the script on documents until its results reach [`SCRIPTED_BYTES`]; `None` when there is no

@@ -92,6 +92,10 @@ pub struct ByQueryRequest {
     pub proceeds_on_conflicts: bool,
     /// Whether the indices that were written are refreshed at the end.
     pub refresh: bool,
+    /// How many active copies each batch waits for.
+    pub copies: ActiveCopies,
+    /// How long a batch waits for them, in milliseconds.
+    pub timeout_ms: u64,
     /// Maximum speed in documents per second; infinite for no limit.
     pub requests_per_second: f32,
     /// How many parts the request has.

@@ -91,6 +91,7 @@ impl Node {
         kind: Resize,
         (source, target): (&str, &str),
         body: &Value,
+        copies: ActiveCopies,
         cancelled: Arc<AtomicBool>,
     ) -> Result<CreateIndexResponse> {
         let info = self.only_index(source)?;
@@ -103,6 +104,8 @@ impl Node {
                 info.name
             )));
         }
+        // Source: `TransportResizeAction`.
+        let from_one = kind == Resize::Split && number_of_shards(&info.settings)?.unwrap_or(1) == 1;
         let number = match shard_bytes_max {
             Some(_) if given.contains_key("index.number_of_shards") => {
                 return Err(RequestError::illegal_argument(
@@ -113,6 +116,11 @@ impl Node {
             Some(bytes) if kind == Resize::Shrink => self.fewest_shards_of(&info, bytes)?,
             _ => shard_number(kind, &info, &given)?,
         };
+        if given.contains_key("index.number_of_routing_shards") && !from_one {
+            return Err(RequestError::illegal_argument(
+                "cannot provide index.number_of_routing_shards on resize",
+            ));
+        }
         if info.settings.get("index.blocks.write") != Some(&"true".into()) {
             let reason = format!(
                 "index {} must be read-only to resize index. use \"index.blocks.write=true\"",
@@ -138,7 +146,7 @@ impl Node {
         self.refresh_blocked(&info)?;
         // If anything fails before the target is finished, dropping this deletes the target.
         let _copying = Copying::begin(self, target)?;
-        let created = self.create_index_marked(target, &body, true, ActiveCopies::Number(1))?;
+        let created = self.create_index_marked(target, &body, true, copies)?;
         let made = self.unfinished_copy(&created.index)?;
         self.copy_documents(&info, &made, cancelled)?;
         // Searches must find all documents as soon as the target is there.
@@ -262,6 +270,8 @@ impl Node {
                 max_docs: None,
                 proceeds_on_conflicts: false,
                 refresh: false,
+                copies: ActiveCopies::Number(1),
+                timeout_ms: 0,
                 requests_per_second: f32::INFINITY,
                 slices: Slices::Number(1),
             },
@@ -333,9 +343,8 @@ fn fewest_shards(source_shards: u64, source_bytes: u64, shard_bytes_max: u64) ->
     (least..source_shards).find(|number| source_shards.is_multiple_of(*number)).unwrap_or(source_shards)
 }
 
-/// Returns the target's number of shards.
-fn shard_number(kind: Resize, source: &IndexInfo, given: &Map<String, Value>) -> Result<u64> {
-    let number = |settings: &Map<String, Value>| match settings.get("index.number_of_shards") {
+fn number_of_shards(settings: &Map<String, Value>) -> Result<Option<u64>> {
+    match settings.get("index.number_of_shards") {
         None | Some(Value::Null) => Ok(None),
         Some(value) => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -345,14 +354,18 @@ fn shard_number(kind: Resize, source: &IndexInfo, given: &Map<String, Value>) ->
                 ))
             })
         }
-    };
-    let from = number(&source.settings)?.unwrap_or(1);
-    let wanted = number(given)?;
+    }
+}
+
+/// Returns the target's number of shards.
+fn shard_number(kind: Resize, source: &IndexInfo, given: &Map<String, Value>) -> Result<u64> {
+    let from = number_of_shards(&source.settings)?.unwrap_or(1);
+    let wanted = number_of_shards(given)?;
     let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
     match (kind, wanted) {
         (Resize::Clone, None) => Ok(from),
         (Resize::Clone, Some(to)) if to != from => refuse(format!(
-            "the number of source shards [{from}] must be equal to the number of target shards [{to}]"
+            "the number of target shards ({to}) must be the same as the number of  source shards ( {from})"
         )),
         (Resize::Shrink, Some(to)) if to > from => refuse(format!(
             "the number of target shards [{to}] must be less that the number of source shards [{from}]"

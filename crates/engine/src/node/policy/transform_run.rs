@@ -381,6 +381,8 @@ impl Node {
             max_docs: None,
             proceeds_on_conflicts: true,
             refresh: true,
+            copies: ActiveCopies::Number(1),
+            timeout_ms: 0,
             requests_per_second: f32::INFINITY,
             slices: Slices::Number(1),
         };

@@ -99,15 +99,9 @@ fn await_targets(app: &App, request: &Request, operations: &[BulkOperation<'_>])
     if matches!(active_copies(request)?, ActiveCopies::Number(0 | 1)) {
         return Ok(());
     }
-    let mut last = None;
-    for operation in operations {
-        let name = Some(&*operation.index);
-        if last != name {
-            await_copies(app, request, &operation.index)?;
-            last = name;
-        }
-    }
-    Ok(())
+    operations
+        .chunk_by(|one, next| one.index == next.index)
+        .try_for_each(|of_index| await_copies(app, request, of_index))
 }
 
 /// Returns the response to operations that all failed for the same reason.
@@ -192,9 +186,9 @@ fn parse_operations<'a>(
         previous_line = line;
         if operation.kind != OperationKind::Delete {
             line_number += 1;
-            operation.source = lines.next().ok_or_else(|| {
-                RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]")
-            })?;
+            // A last action without a source is no operation.
+            let Some(source) = lines.next() else { break };
+            operation.source = source;
         }
         if operation.kind == OperationKind::Update
             && !defaults.wants_source
@@ -428,7 +422,7 @@ mod tests {
             assert!(error.reason.contains(part), "{} lacks {part}", error.reason);
         };
         check("{\"index\":{}}\n{}", "must be terminated by a newline");
-        check("{\"index\":{}}\n", "must be terminated by a newline");
+        check("{\"index\":{}}\n", "no requests added");
         check(
             "{\"foo\":{}}\n{}\n",
             "line [1], expected field [create], [delete], [index] or [update] but found [foo]",

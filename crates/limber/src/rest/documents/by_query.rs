@@ -2,13 +2,14 @@
 //! those that change documents in place.
 
 use limber_engine::{
-    ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, IndicesOptions, Result, Slices,
+    ActiveCopies, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, IndicesOptions, Result, Slices,
 };
 use limber_mapping::RequestError;
 use limber_script::Script;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
+use super::document::{TIMEOUT_MS, active_copies};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
@@ -137,6 +138,8 @@ pub(in crate::rest) struct Shared {
     max_docs: Option<u64>,
     proceeds_on_conflicts: bool,
     refresh: bool,
+    copies: ActiveCopies,
+    timeout_ms: u64,
     requests_per_second: f32,
     pub slices: Slices,
 }
@@ -148,16 +151,16 @@ impl Shared {
             max_docs: None,
             proceeds_on_conflicts: false,
             refresh: request.flag_or("refresh", false)?,
+            copies: active_copies(request)?,
+            timeout_ms: request.time_ms("timeout")?.unwrap_or(TIMEOUT_MS),
             requests_per_second: speed(request)?.unwrap_or(f32::INFINITY),
             slices: Slices::Number(1),
         };
-        // Checks only the syntax of these: one node has one copy to wait for, and batches have no time limit
-        // of their own.
-        request.time_ms("timeout")?;
         if request.param("scroll") == Some("-1") {
             let reason = "duration cannot be negative, was given [-1000000]";
             return Err(RequestError::illegal_argument(reason));
         }
+        // Checks only the syntax: a batch has no time limit of its own.
         request.time_ms("scroll")?;
         if let Some(text) = request.param("conflicts") {
             shared.proceeds_on_conflicts = conflicts(text)?;
@@ -225,6 +228,8 @@ impl Shared {
             max_docs: self.max_docs,
             proceeds_on_conflicts: self.proceeds_on_conflicts,
             refresh: self.refresh,
+            copies: self.copies,
+            timeout_ms: self.timeout_ms,
             requests_per_second: self.requests_per_second,
             slices: self.slices,
         }

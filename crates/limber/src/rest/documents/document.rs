@@ -12,6 +12,7 @@ use serde_json::json;
 use super::bulk::source_member;
 use super::bulk_items::{push_json_string, push_outcome, push_update_get};
 use super::source_filter;
+use crate::http::comments::without_comments;
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request, without_mark};
@@ -62,6 +63,8 @@ const UPDATE: &[&str] = &[
     "_source_exclude_vectors",
     "doc_as_upsert",
     "include_source_on_error",
+    "version",
+    "version_type",
 ];
 const GET: &[&str] = &[
     "routing",
@@ -113,15 +116,16 @@ pub const ROUTES: &[Route] = &[
 
 /// Milliseconds that a write waits for active copies, unless the request says otherwise. Source:
 /// `ReplicationRequest#DEFAULT_TIMEOUT`.
-const TIMEOUT_MS: u64 = 60_000;
+pub(super) const TIMEOUT_MS: u64 = 60_000;
 
-/// Waits for as many active copies as the request wants of the shards that a write to `name` goes to.
-pub fn await_copies(app: &App, request: &Request, name: &str) -> Result<()> {
-    match active_copies(request)? {
-        ActiveCopies::Number(0 | 1) => Ok(()),
-        copies => {
+/// Waits for as many active copies as the request or the index wants of the shards that the operations, which
+/// all name the same index, go to.
+pub fn await_copies(app: &App, request: &Request, operations: &[BulkOperation<'_>]) -> Result<()> {
+    match (active_copies(request)?, operations.first()) {
+        (ActiveCopies::Number(0 | 1), _) | (_, None) => Ok(()),
+        (copies, Some(first)) => {
             let timeout_ms = request.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
-            app.node.await_active_copies(name, copies, timeout_ms)
+            app.node.await_active_copies(&first.index, copies, timeout_ms, operations)
         }
     }
 }
@@ -133,27 +137,12 @@ pub fn has_copies<'n>(
     mut names: impl Iterator<Item = &'n str>,
 ) -> Result<bool> {
     let copies = active_copies(request)?;
-    Ok(names.all(|name| app.node.await_active_copies(name, copies, 0).is_ok()))
+    Ok(names.all(|name| app.node.await_active_copies(name, copies, 0, &[]).is_ok()))
 }
 
-/// Reads `wait_for_active_shards`. Without it one copy is enough.
+/// Reads `wait_for_active_shards`. Without it the index's setting applies.
 pub fn active_copies(request: &Request) -> Result<ActiveCopies> {
-    request.param("wait_for_active_shards").map_or(Ok(ActiveCopies::Number(1)), parse_active_copies)
-}
-
-/// Parses a value of `wait_for_active_shards`.
-pub(in crate::rest) fn parse_active_copies(text: &str) -> Result<ActiveCopies> {
-    if text == "all" {
-        return Ok(ActiveCopies::All);
-    }
-    match text.parse::<i64>().map(u32::try_from) {
-        Ok(Ok(number)) => Ok(ActiveCopies::Number(number)),
-        Ok(Err(_)) => Err(RequestError::illegal_argument("shard count cannot be a negative value")),
-        Err(_) => {
-            let reason = format!("cannot parse ActiveShardCount[{text}]");
-            Err(RequestError::illegal_argument(reason).caused_by(RequestError::number_format(text)))
-        }
-    }
+    request.param("wait_for_active_shards").map_or(Ok(ActiveCopies::AsSet), ActiveCopies::parse)
 }
 
 /// Reads `include_source_on_error`: whether an error may show the document where it cannot be parsed. Errors
@@ -233,9 +222,20 @@ fn create(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn write_document(app: &App, request: &Request, kind: OperationKind) -> Result<Response> {
-    let operation = operation(request, kind, without_mark(require_body(request)?))?;
-    await_copies(app, request, request.path("index"))?;
-    let response = app.node.write(operation, refresh_policy(request)?, request.param("pipeline"))?;
+    let body = without_mark(require_body(request)?);
+    let write = |source: &[u8]| {
+        let operation = operation(request, kind, source)?;
+        await_copies(app, request, std::slice::from_ref(&operation))?;
+        app.node.write(operation, refresh_policy(request)?, request.param("pipeline"))
+    };
+    // A document with comments cannot be parsed as it is; it is kept without them.
+    let response = write(body).or_else(|error| match error.kind {
+        "document_parsing_exception" | "json_e_o_f_exception" => match without_comments(body) {
+            Some(plain) => write(&plain).map_err(|_| error),
+            None => Err(error),
+        },
+        _ => Err(error),
+    })?;
     let location = format!("/{}/_doc/{}", encode(&response.index), encode(&response.id));
     Ok(written(&response).with_header("Location", location))
 }
@@ -250,20 +250,29 @@ fn encode(text: &str) -> String {
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
     let operation = operation(request, OperationKind::Delete, &[])?;
-    await_copies(app, request, request.path("index"))?;
+    await_copies(app, request, std::slice::from_ref(&operation))?;
     Ok(written(&app.node.write(operation, refresh_policy(request)?, None)?))
 }
+
+const VERSIONED_UPDATE: &str = "internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and \
+     `if_primary_term` instead";
 
 fn update(app: &App, request: &Request) -> Result<Response> {
     let filter = source_filter::from_request(request);
     request.flag("_source_exclude_vectors")?;
+    if request.param("version").or(request.param("version_type")).is_some() {
+        return Err(RequestError::validation([VERSIONED_UPDATE]));
+    }
     if !request.has_body() {
         return Err(RequestError::validation(["script or doc is missing"]));
     }
     let body = &request.body;
     // The only member of the body that may also be in the URL.
     let body = match request.flag("doc_as_upsert")? {
-        None => Cow::Borrowed(without_mark(body)),
+        None => {
+            let body = without_mark(body);
+            without_comments(body).map_or(Cow::Borrowed(body), Cow::Owned)
+        }
         Some(flag) => {
             let mut document = request.json_required()?;
             if let Some(members) = document.as_object_mut() {
@@ -282,7 +291,7 @@ fn update(app: &App, request: &Request) -> Result<Response> {
         Some(filter) => Some(filter),
         None => source_member(&body, &mut charge)?,
     };
-    await_copies(app, request, request.path("index"))?;
+    await_copies(app, request, std::slice::from_ref(&operation))?;
     operation.wants_source = filter.as_ref().is_some_and(|filter| filter.fetch);
     let mut response = app.node.write(operation, refresh_policy(request)?, None)?;
     // As in Elasticsearch, such an update counts no shards here, but does in a bulk.

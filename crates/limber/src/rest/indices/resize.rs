@@ -1,12 +1,12 @@
 //! `_clone`, `_shrink` and `_split` of an index.
 
-use limber_engine::{CreateIndexResponse, Resize, Result};
+use limber_engine::{Resize, Result};
 use limber_mapping::RequestError;
 use serde_json::json;
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::documents::document::has_copies;
+use crate::rest::documents::document::active_copies;
 use crate::rest::router::{Handler, generic as slow};
 use crate::rest::{App, Route};
 
@@ -32,8 +32,7 @@ fn resize(app: &App, request: &Request, kind: Resize) -> Result<Response> {
     }
     let body = request.json()?.unwrap_or_else(|| json!({}));
     let names = (request.path("index"), request.path("target"));
-    let created = app.node.resize(kind, names, &body, request.cancelled.clone())?;
-    let shards_acknowledged = has_copies(app, request, [names.1].into_iter())?;
-    let created = CreateIndexResponse { shards_acknowledged, ..created };
+    let copies = active_copies(request)?;
+    let created = app.node.resize(kind, names, &body, copies, request.cancelled.clone())?;
     Ok(super::index::created(&created))
 }
