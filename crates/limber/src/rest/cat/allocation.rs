@@ -60,7 +60,7 @@ pub fn allocation(app: &App, request: &Request) -> Result<Response> {
         ]);
     }
     let unassigned = app.node.cluster_health(&HealthRequest::default())?.unassigned_shards;
-    if unassigned > 0 && request.param("node").is_none() {
+    if unassigned > 0 {
         let mut row = vec![Cell::Null; COLUMNS.len()];
         row[0] = Cell::from(unassigned);
         row[11] = Cell::from("UNASSIGNED");

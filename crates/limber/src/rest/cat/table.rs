@@ -116,7 +116,7 @@ impl Table {
         Ok(Chosen { table: self, chosen, units, has_titles })
     }
 
-    /// Returns pairs of title and column index.
+    /// Returns pairs of title and column index. A column may be shown under several of its names.
     fn choose(&self, request: &Request) -> Vec<(String, usize)> {
         let wanted = request.list("h");
         if wanted.is_empty() {
@@ -131,12 +131,13 @@ impl Table {
                 let matches = |text: &str| !text.is_empty() && limber_text::wildcard::matches(&name, text);
                 for (number, column) in self.columns.iter().enumerate() {
                     if (matches(column.name) || column.aliases.split(',').any(matches))
-                        && !chosen.iter().any(|(_, c)| *c == number)
+                        && !chosen.iter().any(|(title, _)| title == column.name)
                     {
                         chosen.push((column.name.to_owned(), number));
                     }
                 }
-            } else if let Some(column) = self.find(&name).filter(|&c| !chosen.iter().any(|(_, of)| *of == c))
+            } else if let Some(column) = self.find(&name)
+                && !chosen.iter().any(|(title, _)| *title == name)
             {
                 chosen.push((name, column));
             }

@@ -1,7 +1,7 @@
 //! `_mget`: many gets in one request.
 
 use limber_engine::{GetRequest, Result, VersionType};
-use limber_mapping::{ErrorClass, ObjectParser, RequestError};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError, token};
 use limber_search::SourceFilter;
 use limber_work as work;
 use serde_json::Value;
@@ -118,7 +118,8 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
         )
     };
     let Some(object) = body.as_object() else {
-        return Err(RequestError::parsing("unexpected token, expected START_OBJECT"));
+        let found = token(&body);
+        return Err(RequestError::parsing(format!("unexpected token [{found}], expected [START_OBJECT]")));
     };
     let mut items = Vec::new();
     for (name, value) in object {
@@ -147,9 +148,15 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
                     });
                 }
             }
-            (other, _) => {
+            (other, Value::Array(_)) => {
                 return Err(RequestError::parsing(format!(
-                    "unexpected token [START_OBJECT], expected [FIELD_NAME] or [START_ARRAY], or unknown key [{other}]"
+                    "unknown key [{other}] for a START_ARRAY, expected [docs] or [ids]"
+                )));
+            }
+            (_, value) => {
+                return Err(RequestError::parsing(format!(
+                    "unexpected token [{}], expected [FIELD_NAME] or [START_ARRAY]",
+                    token(value)
                 )));
             }
         }

@@ -2,7 +2,7 @@
 
 use limber_engine::{GetRequest, IndicesOptions, Result};
 use limber_mapping::RequestError;
-use limber_search::{SearchRequest, UrlParameters};
+use limber_search::{SearchRequest, SourceFilter, UrlParameters};
 use serde_json::{Map, Value, json};
 
 use super::count::{has_query_body, refuse_url_query};
@@ -90,7 +90,13 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         None => json!({"value": 0.0, "description": "no matching clause", "details": []}),
     };
     answer.insert("explanation".into(), explanation);
-    let filter = source_filter::from_request(request).filter(|filter| filter.fetch);
+    let filter = match source_filter::from_request(request) {
+        // As a stored field, `_source` is the whole document.
+        None if stored.iter().any(|name| name == "_source") => {
+            Some(SourceFilter { fetch: true, includes: Vec::new(), excludes: Vec::new() })
+        }
+        filter => filter.filter(|filter| filter.fetch),
+    };
     if filter.is_some() || !stored.is_empty() {
         let mut get = json!({
             "_seq_no": present.identity.seq_no,

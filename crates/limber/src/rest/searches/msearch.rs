@@ -135,13 +135,10 @@ fn parsed(
 ) -> Result<Vec<Parsed>> {
     let mut parsed = Vec::with_capacity(pairs.len());
     for pair in pairs {
-        let [header, body] = pair else {
-            return Err(RequestError::illegal_argument(
-                "The msearch request must have a body line for every header line",
-            ));
-        };
         check_work()?;
-        let header = Header::parse(header, request)?;
+        let header = Header::parse(pair[0], request)?;
+        // A last header without a body is no search.
+        let Some(body) = pair.get(1) else { break };
         let body = read(body, &header)?;
         if let Ok(search) = &body {
             search.validate_slice()?;
@@ -153,6 +150,9 @@ fn parsed(
             }
         }
         parsed.push((header, body));
+    }
+    if parsed.is_empty() {
+        return Err(RequestError::validation(["no requests added"]));
     }
     Ok(parsed)
 }

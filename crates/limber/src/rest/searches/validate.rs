@@ -70,6 +70,9 @@ fn validate(app: &App, request: &Request) -> Result<Response> {
             return Ok(Response::ok(answer));
         }
     };
+    if parsed.query.is_none() && has_query_body(request) {
+        return Err(RequestError::validation(["query cannot be null"]));
+    }
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let index = request.param("index").unwrap_or("_all");
     let described = app.node.describe_query(index, options, parsed.query.as_ref(), all_shards)?;
