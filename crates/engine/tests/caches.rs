@@ -68,7 +68,7 @@ fn answers_are_kept_until_something_else_can_be_found() {
                     };
                     node.force_merge(name, IndicesOptions::BROADCAST, &merge).expect("merged");
                 }
-                _ => drop(node.clear_cache(name, IndicesOptions::BROADCAST, step % 2 == 0, true)),
+                _ => drop(node.clear_cache(name, IndicesOptions::BROADCAST, step % 2 == 0, true, true)),
             }
         }
         let body = &bodies[random(4) as usize];
@@ -95,6 +95,6 @@ fn answers_are_kept_until_something_else_can_be_found() {
     .expect("merged");
     answer(&node, "cached", &body);
     assert_eq!(figures(&node, "cached")["hit_count"], after["hit_count"]);
-    node.clear_cache("cached", IndicesOptions::BROADCAST, true, true).expect("cleared");
+    node.clear_cache("cached", IndicesOptions::BROADCAST, true, true, true).expect("cleared");
     assert_eq!(figures(&node, "cached")["memory_size_in_bytes"], 0);
 }

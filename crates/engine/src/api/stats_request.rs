@@ -28,6 +28,8 @@ pub struct StatsRequest {
     pub include_unloaded_segments: bool,
     /// Patterns of the `completion` fields to show individually.
     pub completion_fields: Vec<String>,
+    /// Patterns of the fields to show individually in `fielddata`.
+    pub fielddata_fields: Vec<String>,
 }
 
 impl StatsRequest {

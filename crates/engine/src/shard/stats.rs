@@ -142,6 +142,26 @@ impl super::Shard {
         fields.map(|field| (field.path.clone(), of_field(&field.path))).collect()
     }
 
+    /// Returns the bytes of the tables of each text field with `fielddata`, by path, as the last requests that
+    /// needed them built them. They are freed with the request.
+    pub(crate) fn fielddata_bytes(&self) -> Vec<(Arc<str>, u64)> {
+        let (Ok(core), mapping) = (self.core(), self.index.mapping.load()) else { return Vec::new() };
+        let published = core.snapshot.load();
+        let of_field =
+            |path: &str| published.segments.iter().map(|view| view.segment.fielddata_bytes(path)).sum();
+        let fields = mapping.fields().iter().filter(|field| field.is_analyzed());
+        let all = fields.map(|field| (field.path.clone(), of_field(&field.path)));
+        all.filter(|(_, bytes)| *bytes > 0).collect()
+    }
+
+    /// Forgets what [`Self::fielddata_bytes`] returns.
+    pub(crate) fn forget_fielddata(&self) {
+        let Ok(core) = self.core() else { return };
+        for (path, _) in self.fielddata_bytes() {
+            core.snapshot.load().segments.iter().for_each(|view| view.segment.note_fielddata(&path, 0));
+        }
+    }
+
     /// Returns the number of searchable segments, and that of their fields, each counted once per segment.
     pub(crate) fn segment_and_field_counts(&self) -> (u64, u64) {
         let Ok(core) = self.core() else { return (0, 0) };

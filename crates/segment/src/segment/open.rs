@@ -1,5 +1,6 @@
 //! Opens a segment: its files, its fields by path, its nested documents.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
@@ -49,6 +50,8 @@ pub(super) struct FieldState {
     pub(super) norms: OnceLock<Norms>,
     /// Computed only for fields without a column.
     pub(super) presence: OnceLock<(Arc<[u64]>, u32)>,
+    /// See [`Segment::note_fielddata`].
+    pub(super) fielddata_bytes: AtomicU64,
 }
 
 pub(super) struct Inverted {
@@ -311,6 +314,18 @@ impl Segment {
 
     pub(crate) fn number(&self, path: &str) -> Option<u32> {
         self.numbers.get(path).copied()
+    }
+
+    /// Notes how many bytes a request's table of the terms of a field by document took (`fielddata`).
+    pub fn note_fielddata(&self, path: &str, bytes: u64) {
+        if let Some(number) = self.number(path) {
+            self.state(number).fielddata_bytes.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the bytes that were noted last for a field; 0 if no request needed a table.
+    pub fn fielddata_bytes(&self, path: &str) -> u64 {
+        self.number(path).map_or(0, |number| self.state(number).fielddata_bytes.load(Ordering::Relaxed))
     }
 
     pub(crate) fn file(&self) -> &SegmentFile {

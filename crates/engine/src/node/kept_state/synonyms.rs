@@ -145,7 +145,7 @@ impl Node {
         }
         // Cached responses were computed with the old analyzers.
         if is_changed {
-            self.clear_cache(expression, options, true, true)?;
+            self.clear_cache(expression, options, true, true, false)?;
         }
         Ok(json!({"_shards": shards.to_json(), "reload_details": details}))
     }

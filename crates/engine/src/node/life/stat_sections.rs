@@ -2,6 +2,7 @@
 //!
 //! Members and their order are those of Elasticsearch 8's `CommonStats`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
@@ -81,8 +82,16 @@ pub(super) fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest
             {
                 shown["groups"] = groups;
             }
-            if section.name == "completion" {
-                add_completion(shard, request, &mut shown);
+            match section.name {
+                "completion" => {
+                    let fields = (request.completion_fields.as_slice(), shard.completion_bytes());
+                    add_fields(shard, fields, "size_in_bytes", &mut shown);
+                }
+                "fielddata" => {
+                    let fields = (request.fielddata_fields.as_slice(), shard.fielddata_bytes());
+                    add_fields(shard, fields, "memory_size_in_bytes", &mut shown);
+                }
+                _ => {}
             }
             made.insert(section.key.to_owned(), shown);
         }
@@ -90,24 +99,30 @@ pub(super) fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest
     Value::Object(made)
 }
 
-/// Adds the memory of the `completion` fields of a shard, on request also by each field that the user may
-/// see.
-fn add_completion(shard: &Shard, request: &StatsRequest, shown: &mut Value) {
+/// Adds the bytes of fields of a shard as `member`, and by field those that the request asks for and the user
+/// may see.
+fn add_fields(
+    shard: &Shard,
+    (asked, fields): (&[String], Vec<(Arc<str>, u64)>),
+    member: &str,
+    shown: &mut Value,
+) {
     let limits = shard.limits();
     let is_seen = |path: &str| {
         limits.as_ref().is_ok_and(|limits| limits.as_ref().is_none_or(|limits| limits.allows_field(path)))
     };
-    let is_asked = |path: &str| {
-        request.completion_fields.iter().any(|pattern| limber_text::wildcard::matches(pattern, path))
-    };
+    let is_asked = |path: &str| asked.iter().any(|pattern| limber_text::wildcard::matches(pattern, path));
+    if !asked.is_empty() {
+        shown["fields"] = json!({});
+    }
     let mut total = 0;
-    for (path, bytes) in shard.completion_bytes() {
+    for (path, bytes) in fields {
         total += bytes;
         if is_asked(&path) && is_seen(&path) {
-            shown["fields"][&*path]["size_in_bytes"] = bytes.into();
+            shown["fields"][&*path][member] = bytes.into();
         }
     }
-    shown["size_in_bytes"] = total.into();
+    shown[member] = total.into();
 }
 
 /// Returns the sections that a request wants, for a shard that has done nothing yet.

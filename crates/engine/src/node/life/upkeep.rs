@@ -91,9 +91,13 @@ impl Node {
         options: IndicesOptions,
         requests: bool,
         queries: bool,
+        fielddata: bool,
     ) -> Result<BroadcastResponse> {
         self.broadcast(expression, options, |shard| {
             let (cleared, _) = shard.core()?.cached_as();
+            if fielddata {
+                shard.forget_fielddata();
+            }
             if requests {
                 self.caches.requests.retain(|uid, _| uid != cleared);
             }

@@ -61,15 +61,16 @@ pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsReque
             )));
         }
     };
+    let fields_of =
+        |name: &str| request.param(name).map_or_else(|| request.list("fields"), |_| request.list(name));
     Ok(StatsRequest {
         sections,
         level,
         groups: request.list("groups"),
         include_segment_file_sizes: request.flag_or("include_segment_file_sizes", false)?,
         include_unloaded_segments: request.flag_or("include_unloaded_segments", false)?,
-        completion_fields: request
-            .param("completion_fields")
-            .map_or_else(|| request.list("fields"), |_| request.list("completion_fields")),
+        completion_fields: fields_of("completion_fields"),
+        fielddata_fields: fields_of("fielddata_fields"),
     })
 }
 

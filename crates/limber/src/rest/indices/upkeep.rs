@@ -102,9 +102,10 @@ fn clear_cache(app: &App, request: &Request) -> Result<Response> {
     let files = request.flag("file")?;
     let names_one =
         [queries, requests, fielddata, files].contains(&Some(true)) || request.param("fields").is_some();
-    // If no cache is named, all are cleared. No field data is kept in memory.
+    // If no cache is named, all are cleared. Of field data only the statistics are kept.
     let (queries, requests) = (queries.unwrap_or(!names_one), requests.unwrap_or(!names_one));
+    let fielddata = fielddata.unwrap_or(!names_one);
     let index = request.param("index").unwrap_or("_all");
-    let shards = app.node.clear_cache(index, options, requests, queries)?;
+    let shards = app.node.clear_cache(index, options, requests, queries, fielddata)?;
     Ok(Response::ok(json!({"_shards": shards.to_json()})))
 }

@@ -50,6 +50,12 @@ impl Table {
     }
 }
 
+impl Table {
+    fn bytes(&self) -> u64 {
+        ((self.starts.len() + self.ordinals.len()) * size_of::<u32>()) as u64
+    }
+}
+
 /// The table of the segment that was opened last.
 #[derive(Default)]
 pub(super) struct LastTable(Mutex<Option<(SegmentId, Arc<Table>)>>);
@@ -82,7 +88,11 @@ impl<'a> Fielddata<'a> {
         let kept = last.0.lock().take().filter(|(kept, _)| *kept == id);
         let table = match kept {
             Some((_, table)) => table,
-            None => Arc::new(Table::of(segment, path, filter)?),
+            None => {
+                let table = Table::of(segment, path, filter)?;
+                segment.note_fielddata(path, table.bytes());
+                Arc::new(table)
+            }
         };
         *last.0.lock() = Some((id, table.clone()));
         Ok(Fielddata { segment, path, table })
