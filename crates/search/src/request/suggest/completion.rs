@@ -156,7 +156,10 @@ pub(crate) fn scopes(request: &CompletionRequest, field: &Completion) -> Result<
             ))
         })?;
         let is_one = match (value, field.contexts[number].kind) {
-            (Value::Array(items), ContextKind::Geo { .. }) => items.iter().all(Value::is_number),
+            // Coordinates are a point; an empty list has no context.
+            (Value::Array(items), ContextKind::Geo { .. }) => {
+                !items.is_empty() && items.iter().all(Value::is_number)
+            }
             (Value::Array(_), ContextKind::Category) => false,
             _ => true,
         };
