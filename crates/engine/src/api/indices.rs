@@ -6,7 +6,6 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::Result;
-use crate::settings::IndexSettings;
 
 /// The `_shards` of an operation on many shards.
 #[derive(Debug, Clone, Default)]
@@ -95,16 +94,6 @@ impl ActiveCopies {
                 let reason = format!("cannot parse ActiveShardCount[{text}]");
                 Err(RequestError::illegal_argument(reason).caused_by(RequestError::number_format(text)))
             }
-        }
-    }
-
-    /// Returns the number of copies for an index with these settings.
-    pub(crate) fn of(self, settings: &IndexSettings) -> u32 {
-        match self {
-            ActiveCopies::Number(number) => number,
-            ActiveCopies::All => 1 + settings.number_of_replicas,
-            ActiveCopies::AsSet if settings.write_copies == ActiveCopies::AsSet => 1,
-            ActiveCopies::AsSet => settings.write_copies.of(settings),
         }
     }
 }

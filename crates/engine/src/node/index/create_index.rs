@@ -105,7 +105,7 @@ impl Node {
         let _creating = self.names.lock(name);
         let metadata = IndexMetadata { is_unfinished, ..self.plan_index(name, &given)? };
         let copies = 1 + metadata.typed.number_of_replicas;
-        let awaited = awaited.of(&metadata.typed);
+        let awaited = crate::node::writing::active_copies::copies_of(awaited, &metadata.typed);
         if awaited > copies {
             return Err(RequestError::illegal_argument(format!(
                 "invalid wait_for_active_shards[{awaited}]: cannot be greater than number of shard copies [{copies}]"

@@ -11,6 +11,7 @@ use limber_text::{byte_size, time_value};
 use crate::api::{ActiveCopies, BulkOperation, OperationKind, Result};
 use crate::catalog::WriteTarget;
 use crate::node::Node;
+use crate::settings::IndexSettings;
 use crate::tasks::waiting::wait_until;
 
 /// Longest source that an error shows, in bytes. Source: `IndexRequest#MAX_SOURCE_LENGTH_IN_TOSTRING`.
@@ -39,7 +40,7 @@ impl Node {
         };
         let needed = || match wanted {
             ActiveCopies::Number(number) => number,
-            wanted => index().map_or(1, |index| wanted.of(&index.typed)),
+            wanted => index().map_or(1, |index| copies_of(wanted, &index.typed)),
         };
         if needed() <= 1 {
             return Ok(());
@@ -68,6 +69,16 @@ impl Node {
                 shown_operations(index, operations)
             ),
         ))
+    }
+}
+
+/// Returns the number of copies that a request wants of an index with these settings.
+pub(in crate::node) fn copies_of(wanted: ActiveCopies, settings: &IndexSettings) -> u32 {
+    let wanted = if wanted == ActiveCopies::AsSet { settings.write_copies } else { wanted };
+    match wanted {
+        ActiveCopies::Number(number) => number,
+        ActiveCopies::All => 1 + settings.number_of_replicas,
+        ActiveCopies::AsSet => 1,
     }
 }
 

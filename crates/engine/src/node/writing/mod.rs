@@ -1,6 +1,6 @@
 //! Writes: "into which shard of which index does this document go, and what is the outcome?"
 
-mod active_copies;
+pub(in crate::node) mod active_copies;
 pub(super) mod bulk;
 pub(super) mod bulk_step;
 pub(super) mod bulk_target;

@@ -186,6 +186,7 @@ fn field_of(
     aggregation: &str,
     shard: &ShardSnapshot,
 ) -> Result<Option<Arc<Field>>> {
+    crate::context::columns::check_name(&options.field)?;
     match (field_or_id(&shard.mapping, &options.field), options.value_type) {
         (Some(field), Some(value_type)) if !value_type.fits(&field) => {
             Err(RequestError::illegal_argument(format!(
@@ -257,7 +258,6 @@ impl Source {
         now_millis: i64,
     ) -> Result<Source> {
         let field = field_of(options, accepts, aggregation, shard)?;
-        crate::context::columns::check_name(&options.field)?;
         if let Some(field) = &field {
             match &field.values {
                 ValueKind::Point => crate::context::columns::check_column(field, shard)?,
