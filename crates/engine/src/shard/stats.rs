@@ -142,8 +142,8 @@ impl super::Shard {
         fields.map(|field| (field.path.clone(), of_field(&field.path))).collect()
     }
 
-    /// Returns the bytes of the tables of each text field with `fielddata`, by path, as the last requests that
-    /// needed them built them. They are freed with the request.
+    /// Returns the bytes of the tables of each text field with `fielddata`, by path, as the last requests
+    /// that needed them built them. They are freed with the request.
     pub(crate) fn fielddata_bytes(&self) -> Vec<(Arc<str>, u64)> {
         let (Ok(core), mapping) = (self.core(), self.index.mapping.load()) else { return Vec::new() };
         let published = core.snapshot.load();

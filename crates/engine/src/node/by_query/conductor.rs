@@ -385,8 +385,8 @@ impl Run<'_> {
         }
     }
 
-    /// Waits for the active copies that the request wants of each index. If one has too few, its documents are
-    /// failures, and nothing is written.
+    /// Waits for the active copies that the request wants of each index. The documents of an index that has
+    /// too few are failures, and nothing is written.
     fn has_copies(&self, slice: &Slice, operations: &[BulkOperation<'_>]) -> bool {
         let ByQueryRequest { copies, timeout_ms, .. } = *self.request;
         let mut has_all = true;

@@ -376,8 +376,8 @@ pub(in crate::node) fn name_is_taken(alias: &str) -> RequestError {
     RequestError::bad_request("invalid_alias_name_exception", reason)
 }
 
-/// Checks that every alias has at most one write index, and that the indices of an alias agree on whether it is
-/// hidden, unless they already differed `before` the change.
+/// Checks that every alias has at most one write index, and that the indices of an alias agree on whether it
+/// is hidden, unless they already differed `before` the change.
 pub(in crate::node) fn check_aliases(before: &Catalog, next: &Catalog) -> Result<()> {
     check_write_indices(next)?;
     for alias in next.aliases.keys() {

@@ -14,7 +14,7 @@ use super::super::options::ValuesOptions;
 use super::super::values::format::Format;
 use super::super::values::refused::{check_ranges, check_shapes, not_supported};
 use super::super::values::value_type::ValueType;
-use crate::context::ShardSnapshot;
+use crate::context::{ShardSnapshot, columns};
 use crate::error::Result;
 use crate::script::{BoundScript, RuntimeField, field_or_id};
 
@@ -186,15 +186,12 @@ fn field_of(
     aggregation: &str,
     shard: &ShardSnapshot,
 ) -> Result<Option<Arc<Field>>> {
-    crate::context::columns::check_name(&options.field)?;
+    columns::check_name(&options.field)?;
     match (field_or_id(&shard.mapping, &options.field), options.value_type) {
         (Some(field), Some(value_type)) if !value_type.fits(&field) => {
-            Err(RequestError::illegal_argument(format!(
-                "Field type [{}] is incompatible with specified value_type [{}]",
-                field.type_name(),
-                value_type.name()
-            ))
-            .into())
+            let (own, given) = (field.type_name(), value_type.name());
+            let reason = format!("Field type [{own}] is incompatible with specified value_type [{given}]");
+            Err(RequestError::illegal_argument(reason).into())
         }
         (None, Some(value_type)) if options.script.is_none() && aggregation != "significant_terms" => {
             stand_in(&options.field, value_type, accepts, aggregation, shard).map(Some)
@@ -260,17 +257,17 @@ impl Source {
         let field = field_of(options, accepts, aggregation, shard)?;
         if let Some(field) = &field {
             match &field.values {
-                ValueKind::Point => crate::context::columns::check_column(field, shard)?,
+                ValueKind::Point => columns::check_column(field, shard)?,
                 ValueKind::Shape { .. } => {
-                    crate::context::columns::check_column(field, shard)?;
+                    columns::check_column(field, shard)?;
                     check_shapes(field, options, aggregation)?;
                 }
                 ValueKind::Range(kind) => {
-                    crate::context::columns::check_column(field, shard)?;
+                    columns::check_column(field, shard)?;
                     check_ranges(field, kind, options, aggregation)?;
                 }
                 _ if accepts == Accepts::Places => {}
-                _ => crate::context::columns::check_sortable(field, shard)?,
+                _ => columns::check_sortable(field, shard)?,
             }
             let is_checked = field.is_shape() || field.range_kind().is_some();
             if !is_checked && !accepts.allows(field) {
