@@ -91,7 +91,9 @@ fn a_resize_that_is_cancelled_leaves_no_target() {
     fill(&node).expect("a source");
     let body = json!({"settings": {"index.blocks.write": null}});
     let cancelled = Arc::new(AtomicBool::new(true));
-    let refused = node.resize(Resize::Clone, ("from", "to"), &body, cancelled).expect_err("cancelled");
+    let refused = node
+        .resize(Resize::Clone, ("from", "to"), &body, ActiveCopies::Number(1), cancelled)
+        .expect_err("cancelled");
     assert_eq!(refused.kind, "task_cancelled_exception");
     assert!(!node.index_exists("to", IndicesOptions::METADATA).expect("an answer"));
 }
@@ -102,7 +104,14 @@ fn what_was_copied_is_durable_whatever_the_target_promises_for_writes() {
     let node = open_on(&disk, 1).expect("opens");
     fill(&node).expect("a source");
     let body = json!({"settings": {"index.translog.durability": "async", "index.blocks.write": null}});
-    node.resize(Resize::Clone, ("from", "to"), &body, Arc::new(AtomicBool::new(false))).expect("a target");
+    node.resize(
+        Resize::Clone,
+        ("from", "to"),
+        &body,
+        ActiveCopies::Number(1),
+        Arc::new(AtomicBool::new(false)),
+    )
+    .expect("a target");
     disk.power_off();
     drop(node);
     disk.crash();

@@ -59,7 +59,14 @@ fn with_a_source(node: &Arc<Node>) -> Result<()> {
 
 fn resize(node: &Arc<Node>) -> Result<()> {
     let body = json!({"settings": {"index.blocks.write": null}});
-    node.resize(Resize::Clone, ("w", "copy"), &body, Arc::new(AtomicBool::new(false))).map(drop)
+    node.resize(
+        Resize::Clone,
+        ("w", "copy"),
+        &body,
+        ActiveCopies::Number(1),
+        Arc::new(AtomicBool::new(false)),
+    )
+    .map(drop)
 }
 
 /// Writes one of the source's documents to the copy as soon as that exists.
