@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `DissectParser`, checked against the answers of 9.4.3.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A dissect pattern: literal text and keys alternate.
 #[derive(Debug)]
@@ -77,11 +78,17 @@ impl Dissect {
         if keys.iter().all(|(key, _)| key.kind == KeyKind::Skipped) {
             return Err(nothing());
         }
+        // How often each name is given as the name of a key, and as its value.
+        let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+        for (key, _) in &keys {
+            match key.kind {
+                KeyKind::Name => counts.entry(&key.name).or_default().0 += 1,
+                KeyKind::Value => counts.entry(&key.name).or_default().1 += 1,
+                _ => {}
+            }
+        }
         let is_unpaired = |(key, _): &&(Key, String)| {
-            let count =
-                |kind| keys.iter().filter(|(other, _)| other.kind == kind && other.name == key.name).count();
-            matches!(key.kind, KeyKind::Name | KeyKind::Value)
-                && (count(KeyKind::Name) != 1 || count(KeyKind::Value) != 1)
+            matches!(key.kind, KeyKind::Name | KeyKind::Value) && counts[key.name.as_str()] != (1, 1)
         };
         if let Some((key, _)) = keys.iter().find(is_unpaired) {
             return Err(unable(&format!(
@@ -127,37 +134,43 @@ impl Dissect {
 
     fn named<'p, 't: 'p>(&'p self, found: &[(&'p Key, &'t str)]) -> Vec<Part<'p, 't>> {
         let mut named: Vec<Part<'p, 't>> = Vec::new();
-        let mut joined: Vec<&str> = Vec::new();
+        let mut values: HashMap<&str, &'t str> = HashMap::new();
+        // The parts of each name, if some of them are appended to the others.
+        let mut parts: HashMap<&str, Vec<(u32, &'t str)>> = HashMap::new();
+        for (key, text) in found {
+            match key.kind {
+                KeyKind::Value => drop(values.entry(&key.name).or_insert(*text)),
+                KeyKind::Appended(_) => drop(parts.entry(&key.name).or_default()),
+                _ => {}
+            }
+        }
+        for (key, text) in found {
+            let order = match key.kind {
+                KeyKind::Plain => 0,
+                KeyKind::Appended(order) => order,
+                _ => continue,
+            };
+            if let Some(parts) = parts.get_mut(key.name.as_str()) {
+                parts.push((order, *text));
+            }
+        }
         for (key, text) in found {
             match key.kind {
                 KeyKind::Skipped | KeyKind::Value => {}
                 KeyKind::Name => {
-                    let value = found
-                        .iter()
-                        .find(|(other, _)| other.kind == KeyKind::Value && other.name == key.name);
-                    named.push((text, Cow::Borrowed(value.map_or("", |(_, value)| value))));
+                    named.push((text, Cow::Borrowed(values.get(key.name.as_str()).copied().unwrap_or(""))));
                 }
-                KeyKind::Plain | KeyKind::Appended(_) => {
-                    let is_appended = |key: &Key| matches!(key.kind, KeyKind::Appended(_));
-                    let is_same = |other: &Key| {
-                        other.name == key.name && (other.kind == KeyKind::Plain || is_appended(other))
-                    };
-                    if joined.contains(&key.name.as_str()) {
-                        continue;
+                KeyKind::Plain | KeyKind::Appended(_) => match parts.get_mut(key.name.as_str()) {
+                    None => named.push((&key.name, Cow::Borrowed(text))),
+                    // They were joined where the first of them is.
+                    Some(parts) if parts.is_empty() => {}
+                    Some(parts) => {
+                        let mut parts = std::mem::take(parts);
+                        parts.sort_by_key(|(order, _)| *order);
+                        let texts: Vec<&str> = parts.iter().map(|(_, text)| *text).collect();
+                        named.push((&key.name, Cow::Owned(texts.join(&self.separator))));
                     }
-                    if !found.iter().any(|(other, _)| is_same(other) && is_appended(other)) {
-                        named.push((&key.name, Cow::Borrowed(text)));
-                        continue;
-                    }
-                    joined.push(&key.name);
-                    let mut parts: Vec<_> = found.iter().filter(|(other, _)| is_same(other)).collect();
-                    parts.sort_by_key(|(key, _)| match key.kind {
-                        KeyKind::Appended(order) => order,
-                        _ => 0,
-                    });
-                    let texts: Vec<&str> = parts.iter().map(|(_, text)| *text).collect();
-                    named.push((&key.name, Cow::Owned(texts.join(&self.separator))));
-                }
+                },
             }
         }
         named
@@ -222,6 +235,19 @@ mod tests {
         check("%{+a/2} %{+a/1} %{b}", "-", "x y z", Some(&[("a", "y-x"), ("b", "z")]));
         check("%{*k}=%{&k};", "", "name=value;", Some(&[("name", "value")]));
         check("%{a},%{b}", "", "no comma", None);
+    }
+
+    /// Each key used to be compared with all others.
+    #[test]
+    fn many_keys_take_little_time() {
+        let pairs: Vec<String> =
+            (0..100_000).map(|number| format!("%{{*a{number}}},%{{&a{number}}}")).collect();
+        let plain: Vec<String> = (0..100_000).map(|number| format!("%{{b{number}}}")).collect();
+        let pattern = format!("%{{+z}},{},{}", pairs.join(","), plain.join(","));
+        let dissect = Dissect::parse(&pattern, "").expect("the pattern is valid");
+        let text = "x,".repeat(300_001);
+        let parts = dissect.parts(&text).expect("it fits");
+        assert_eq!(parts.len(), 200_001);
     }
 
     #[test]

@@ -5,10 +5,28 @@ pub fn is_pattern(text: &str) -> bool {
     text.contains('*')
 }
 
-/// Whether `text` matches `pattern`, in which each `*` matches any string, including the empty one. Takes
-/// linear space, and time at most proportional to `pattern * text` bytes.
+/// Short patterns and texts whose lengths multiply to no more are compared byte by byte.
+const SHORT: usize = 1 << 12;
+
+/// Whether `text` matches `pattern`, in which each `*` matches any string, including the empty one. Takes no
+/// memory, and time proportional to the bytes of both.
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    if pattern.len().saturating_mul(text.len()) <= SHORT {
+        return matches_short(pattern.as_bytes(), text.as_bytes());
+    }
+    let (Some(first), Some(last)) = (pattern.find('*'), pattern.rfind('*')) else { return pattern == text };
+    let rest = text.strip_prefix(&pattern[..first]).and_then(|rest| rest.strip_suffix(&pattern[last + 1..]));
+    let Some(mut rest) = rest else { return false };
+    // Between stars, the first occurrence of each part leaves the most for the others.
+    let parts = pattern.get(first + 1..last).unwrap_or_default().split('*').filter(|part| !part.is_empty());
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}
+
+fn matches_short(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // After a `*`: the pattern's index after it, and the end of the text that it matches so far.
     let mut star: Option<(usize, usize)> = None;
@@ -40,7 +58,7 @@ fn stars(pattern: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::{SHORT, matches, matches_short};
 
     #[test]
     fn table() {
@@ -61,5 +79,28 @@ mod tests {
         check("*.raw", "a.b.raw", true);
         check("a.b", "a.bc", false);
         check("*ab", "aab", true);
+    }
+
+    #[test]
+    fn long_texts_match_like_short_ones() {
+        let long = "ab".repeat(SHORT);
+        let check = |pattern: &str, text: &str| {
+            let expected = matches_short(pattern.as_bytes(), text.as_bytes());
+            assert_eq!(matches(pattern, text), expected, "{pattern}");
+        };
+        for pattern in ["*", "a*b", "a*a", "*ba*", "*bb*", "**ab**", "ab*ab*ab", "b*", "*c", "abab", "é*"] {
+            check(pattern, &long);
+            check(&format!("{long}{pattern}"), &long);
+            check(&format!("{pattern}{long}"), &long);
+            check(&format!("{pattern}{}*x", "ab".repeat(50)), &format!("{long}xyzé{long}x"));
+        }
+        check("aba*bab", "abab");
+    }
+
+    /// Compared byte by byte, this would take minutes.
+    #[test]
+    fn repetitive_texts_take_linear_time() {
+        assert!(!matches(&format!("*{}b*", "a".repeat(1 << 20)), &"a".repeat(2 << 20)));
+        assert!(matches(&"*a".repeat(1 << 20), &"a".repeat(1 << 20)));
     }
 }
