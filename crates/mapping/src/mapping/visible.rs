@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use limber_work::{self as work, Stop};
 use serde_json::{Map, Value};
 
 use super::Mapping;
@@ -44,9 +45,13 @@ impl Mapping {
     }
 
     /// Returns the visible part of a source; `None` if all of it is visible.
-    pub fn shown_source(&self, source: &Value) -> Option<Value> {
-        let visible = self.visible.as_ref()?;
-        Some(shown(source, "", &*visible.0).unwrap_or_else(|| Value::Object(Map::new())))
+    ///
+    /// # Errors
+    /// The client has disconnected, or there is not enough memory.
+    pub fn shown_source(&self, source: &Value) -> Result<Option<Value>, Stop> {
+        let Some(visible) = &self.visible else { return Ok(None) };
+        let shown = shown(source, &mut String::new(), &*visible.0)?;
+        Ok(Some(shown.unwrap_or_else(|| Value::Object(Map::new()))))
     }
 }
 
@@ -92,24 +97,33 @@ fn keep_fields(fields: &mut Map<String, Value>, prefix: &str, is_visible: &dyn F
 
 /// Returns the values whose full path is visible, within their enclosing objects. Source: Lucene's and
 /// Elasticsearch's `FieldSubsetReader#filter`.
-fn shown(value: &Value, path: &str, is_visible: &dyn Fn(&str) -> bool) -> Option<Value> {
-    match value {
+fn shown(value: &Value, path: &mut String, is_visible: &dyn Fn(&str) -> bool) -> Result<Option<Value>, Stop> {
+    // Rules may be many, and paths long.
+    work::check_beyond_deadline()?;
+    Ok(match value {
         Value::Object(members) => {
-            let kept: Map<String, Value> = members
-                .iter()
-                .filter_map(|(name, member)| {
-                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                    Some((name.clone(), shown(member, &path, is_visible)?))
-                })
-                .collect();
+            let (mut kept, above) = (Map::new(), path.len());
+            for (name, member) in members {
+                if above > 0 {
+                    path.push('.');
+                }
+                path.push_str(name);
+                if let Some(member) = shown(member, path, is_visible)? {
+                    kept.insert(name.clone(), member);
+                }
+                path.truncate(above);
+            }
             (!kept.is_empty() || members.is_empty() && is_visible(path)).then_some(Value::Object(kept))
         }
         Value::Array(items) => {
-            let kept: Vec<Value> = items.iter().filter_map(|item| shown(item, path, is_visible)).collect();
+            let mut kept = Vec::new();
+            for item in items {
+                kept.extend(shown(item, path, is_visible)?);
+            }
             (!kept.is_empty() || items.is_empty() && is_visible(path)).then_some(Value::Array(kept))
         }
         scalar => is_visible(path).then(|| scalar.clone()),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -138,9 +152,9 @@ mod tests {
         assert!(seen.object("gone").is_none());
         let source = json!({"a": "x", "secret": 1, "o": {"x": [1, 2], "y": 3}, "o.x": 4, "n": [{"secret": 1}], "gone": {"z": 1}});
         assert_eq!(
-            seen.shown_source(&source).expect("limited"),
+            seen.shown_source(&source).expect("no request").expect("limited"),
             json!({"a": "x", "o": {"x": [1, 2]}, "o.x": 4})
         );
-        assert_eq!(whole.shown_source(&source), None);
+        assert_eq!(whole.shown_source(&source).expect("no request"), None);
     }
 }

@@ -220,7 +220,7 @@ impl<'a> Fetcher<'a> {
                         self.whole = Some((place, parse(&source)?));
                     }
                     let whole = self.whole.as_ref().map_or(&Value::Null, |(_, whole)| whole);
-                    Some(show_part(self.shard, self.plan, around.part(whole)?, fetched))
+                    Some(show_part(self.shard, self.plan, around.part(whole)?, fetched)?)
                 }
             };
         } else if self.plan.id {
@@ -317,13 +317,13 @@ impl<'a> Fetcher<'a> {
 }
 
 /// Stores the nested hit's part of a source, filtered, in the hit. Returns the part.
-fn show_part(shard: &ShardSnapshot, plan: &Plan, part: &Value, fetched: &mut SearchHit) -> Value {
+fn show_part(shard: &ShardSnapshot, plan: &Plan, part: &Value, fetched: &mut SearchHit) -> Result<Value> {
     if plan.source.fetch {
         let path = shard.nested.as_ref().map_or("", |scope| &scope.nested.path);
-        let shown = filter_below(part, path, &plan.source);
+        let shown = filter_below(part, path, &plan.source)?;
         fetched.source = Some(shown.to_string().into_bytes());
     }
-    part.clone()
+    Ok(part.clone())
 }
 
 /// Stores the source, filtered, in the hit. Returns it if it was parsed for that, or because values are
@@ -332,7 +332,7 @@ fn show_source(
     plan: &Plan,
     source: Cow<'_, [u8]>,
     needs_values: bool,
-    filter: fn(&Value, &SourceFilter) -> Value,
+    filter: fn(&Value, &SourceFilter) -> std::result::Result<Value, work::Stop>,
     fetched: &mut SearchHit,
 ) -> Result<Option<Value>> {
     let is_filtered = plan.source.fetch && !plan.source.is_everything();
@@ -342,7 +342,7 @@ fn show_source(
     };
     match &parsed {
         Some(value) if is_filtered => {
-            fetched.source = Some(filter(value, &plan.source).to_string().into_bytes());
+            fetched.source = Some(filter(value, &plan.source)?.to_string().into_bytes());
         }
         _ if plan.source.is_everything() => fetched.source = Some(source.into_owned()),
         _ => {}

@@ -10,190 +10,222 @@
 //!   included. Lists lose the objects and lists that are empty, but an emptied member stays, as `{}` or `[]`.
 
 use limber_text::wildcard;
+use limber_work::{self as work, Stop};
 use serde_json::{Map, Value};
 
 use super::filter::SourceFilter;
+use super::levels::{Levels, Reach};
 
 /// Returns the document without what the filter excludes.
-pub fn filter_source(source: &Value, filter: &SourceFilter) -> Value {
+///
+/// # Errors
+/// The client has disconnected, or there is not enough memory.
+pub fn filter_source(source: &Value, filter: &SourceFilter) -> Result<Value, Stop> {
     Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*'))).document(source)
 }
 
 /// Filters like [`filter_source`] a document that Elasticsearch has parsed for another purpose.
-pub fn filter_parsed(source: &Value, filter: &SourceFilter) -> Value {
+///
+/// # Errors
+/// As for [`filter_source`].
+pub fn filter_parsed(source: &Value, filter: &SourceFilter) -> Result<Value, Stop> {
     Filtering::of(filter, true).document(source)
 }
 
 /// Filters like [`filter_source`], for an object that is at `path` of its document.
-pub(crate) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Value {
-    let Value::Object(members) = part else { return part.clone() };
+///
+/// # Errors
+/// As for [`filter_source`].
+pub(crate) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Result<Value, Stop> {
+    let Value::Object(members) = part else { return Ok(part.clone()) };
     let filtering = Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*')));
     // The path itself and the paths of the objects that enclose it.
     let above = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path]);
-    if above.clone().any(|one| filtering.is_excluded(one)) {
-        return Value::Object(Map::new());
+    let (mut place, mut is_included) = (filtering.root(), filter.includes.is_empty());
+    for (one, name) in above.zip(path.split('.')).filter(|_| !path.is_empty()) {
+        if filtering.is_excluded(one)? {
+            return Ok(Value::Object(Map::new()));
+        }
+        let (reach, below) = filtering.kept_by(&place, one, name)?;
+        is_included |= reach == Reach::Whole;
+        place = below;
     }
-    let is_included =
-        filter.includes.is_empty() || above.clone().any(|one| filtering.kept_by(one) == Reach::Whole);
-    Value::Object(filtering.object(members, path, is_included))
-}
-
-/// How far a pattern matches along a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
-    /// Nothing at or below the path matches.
-    Nowhere,
-    /// Something below the path may match.
-    Below,
-    /// The path itself matches.
-    Whole,
+    let mut path = path.to_owned();
+    Ok(Value::Object(filtering.object(members, &mut path, &place, is_included)?))
 }
 
 /// A filter, and which of Elasticsearch's two ways to apply it is used.
-#[derive(Clone, Copy)]
 struct Filtering<'f> {
     filter: &'f SourceFilter,
     /// Whether the filter of maps is used.
     is_map: bool,
+    /// The includes for the filter of bytes; `None` for that of maps.
+    levels: Option<Levels<'f>>,
 }
+
+/// How far the includes of the filter of bytes have matched on the way to an object; empty for that of maps.
+type Place = Vec<(u32, u32)>;
 
 impl<'f> Filtering<'f> {
     fn of(filter: &'f SourceFilter, is_map: bool) -> Filtering<'f> {
-        Filtering { filter, is_map }
+        Filtering { filter, is_map, levels: (!is_map).then(|| Levels::of(&filter.includes)) }
     }
 
-    fn document(self, source: &Value) -> Value {
+    fn root(&self) -> Place {
+        self.levels.as_ref().map_or_else(Vec::new, Levels::root)
+    }
+
+    fn document(&self, source: &Value) -> Result<Value, Stop> {
         match source {
             Value::Object(members) => {
-                Value::Object(self.object(members, "", self.filter.includes.is_empty()))
+                let is_included = self.filter.includes.is_empty();
+                Ok(Value::Object(self.object(members, &mut String::new(), &self.root(), is_included)?))
             }
-            other => other.clone(),
+            other => Ok(other.clone()),
         }
     }
 
-    fn is_excluded(self, path: &str) -> bool {
-        self.filter.excludes.iter().any(|pattern| wildcard::matches(pattern, path))
+    /// Whether an exclude matches a path.
+    fn is_excluded(&self, path: &str) -> Result<bool, Stop> {
+        any(&self.filter.excludes, path, |pattern| wildcard::matches(pattern, path))
     }
 
     /// Whether an exclude may match something below a path that is not excluded itself.
-    fn may_exclude_below(self, path: &str) -> bool {
-        self.filter.excludes.iter().any(|pattern| may_match_below(pattern, path))
+    fn may_exclude_below(&self, path: &str) -> Result<bool, Stop> {
+        any(&self.filter.excludes, path, |pattern| may_match_below(pattern, path))
     }
 
-    /// Returns how far the `includes` match along a path, at best.
-    fn kept_by(self, path: &str) -> Reach {
-        let reach = |pattern: &String| match self.is_map {
-            false => reach_by_level(pattern, path),
-            true if wildcard::matches(pattern, path) => Reach::Whole,
-            true if may_match_below(pattern, path) => Reach::Below,
-            true => Reach::Nowhere,
+    /// Returns how far the `includes` match at best along a path, whose last part is `name`, and the place for
+    /// what is below it. `place` is that of the object around it.
+    fn kept_by(&self, place: &Place, path: &str, name: &str) -> Result<(Reach, Place), Stop> {
+        if let Some(levels) = &self.levels {
+            return levels.descend(place, name);
+        }
+        let includes = &self.filter.includes;
+        let reach = if any(includes, path, |pattern| wildcard::matches(pattern, path))? {
+            Reach::Whole
+        } else if any(includes, path, |pattern| may_match_below(pattern, path))? {
+            Reach::Below
+        } else {
+            Reach::Nowhere
         };
-        self.filter.includes.iter().map(reach).max().unwrap_or(Reach::Nowhere)
+        Ok((reach, Vec::new()))
     }
 
-    /// Filters an object. `is_included`: a pattern named this object or one that encloses it.
-    fn object(self, members: &Map<String, Value>, prefix: &str, is_included: bool) -> Map<String, Value> {
-        let mut kept = Map::new();
+    /// Filters an object at `path`, which is the same again when this returns. `is_included`: a pattern named
+    /// this object or one that encloses it.
+    fn object(
+        &self,
+        members: &Map<String, Value>,
+        path: &mut String,
+        place: &Place,
+        is_included: bool,
+    ) -> Result<Map<String, Value>, Stop> {
+        let (mut kept, above) = (Map::new(), path.len());
         for (name, value) in members {
-            let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-            if self.is_excluded(&path) {
+            path.truncate(above);
+            if above > 0 {
+                path.push('.');
+            }
+            path.push_str(name);
+            if self.is_excluded(path)? {
                 continue;
             }
-            let reach = if is_included { Reach::Whole } else { self.kept_by(&path) };
+            let (reach, below) = match is_included {
+                true => (Reach::Whole, Vec::new()),
+                false => self.kept_by(place, path, name)?,
+            };
             if reach == Reach::Nowhere {
                 continue;
             }
             let is_included = reach == Reach::Whole;
-            if is_included && !self.may_exclude_below(&path) {
+            if is_included && !self.may_exclude_below(path)? {
                 kept.insert(name.clone(), value.clone());
-            } else if let Some((value, is_emptied)) = self.value(value, &path, is_included)
+            } else if let Some((value, is_emptied)) = self.value(value, path, &below, is_included)?
                 && (!is_emptied || (self.is_map && is_included))
             {
                 kept.insert(name.clone(), value);
             }
         }
-        kept
+        path.truncate(above);
+        Ok(kept)
     }
 
-    fn list(self, items: &[Value], path: &str, is_included: bool) -> Vec<Value> {
+    fn list(
+        &self,
+        items: &[Value],
+        path: &mut String,
+        place: &Place,
+        is_included: bool,
+    ) -> Result<Vec<Value>, Stop> {
         let mut kept = Vec::new();
         for item in items {
-            if let Some((item, is_emptied)) = self.value(item, path, is_included)
+            if let Some((item, is_emptied)) = self.value(item, path, place, is_included)?
                 && !is_emptied
             {
                 kept.push(item);
             }
         }
-        kept
+        Ok(kept)
     }
 
     /// Filters the value at a path, and returns also whether nothing is left of an object or list.
     /// `None` if it is a scalar that is not kept.
-    fn value(self, value: &Value, path: &str, is_included: bool) -> Option<(Value, bool)> {
+    fn value(
+        &self,
+        value: &Value,
+        path: &mut String,
+        place: &Place,
+        is_included: bool,
+    ) -> Result<Option<(Value, bool)>, Stop> {
         // The filter of bytes keeps an object of which it removed nothing.
         let is_kept_empty = is_included && !self.is_map;
-        match value {
+        Ok(match value {
             Value::Object(members) => {
-                let kept = self.object(members, path, is_included);
+                let kept = self.object(members, path, place, is_included)?;
                 let is_emptied = kept.is_empty() && !(is_kept_empty && members.is_empty());
                 Some((kept.into(), is_emptied))
             }
             Value::Array(items) => {
-                let kept = self.list(items, path, is_included);
+                let kept = self.list(items, path, place, is_included)?;
                 let is_emptied = kept.is_empty() && !(is_kept_empty && items.is_empty());
                 Some((kept.into(), is_emptied))
             }
             scalar => is_included.then(|| (scalar.clone(), false)),
+        })
+    }
+}
+
+/// Bytes of paths that patterns are compared with between two checks.
+const BYTES_PER_CHECK: usize = 1 << 18;
+
+/// Whether `test` holds for any pattern. A test takes at most the time to read the pattern and `path`.
+fn any(patterns: &[String], path: &str, test: impl Fn(&str) -> bool) -> Result<bool, Stop> {
+    work::check_beyond_deadline()?;
+    let mut bytes = 0;
+    for pattern in patterns {
+        if test(pattern) {
+            return Ok(true);
+        }
+        bytes += pattern.len() + path.len();
+        if bytes >= BYTES_PER_CHECK {
+            bytes = 0;
+            work::check_beyond_deadline()?;
         }
     }
+    Ok(false)
 }
 
-fn reach_by_level(pattern: &str, path: &str) -> Reach {
-    let level = |text: &str| text.find('.').unwrap_or(text.len());
-    let (own, wanted) = (&path[..level(path)], &pattern[..level(pattern)]);
-    let below = path.get(own.len() + 1..);
-    let rest = pattern.get(wanted.len() + 1..);
-    let next = |rest: Option<&str>| match (rest, below) {
-        (None, _) => Reach::Whole,
-        (Some("**"), None) => Reach::Whole,
-        (Some(_), None) => Reach::Below,
-        (Some(rest), Some(below)) => reach_by_level(rest, below),
-    };
-    if wanted == "**" {
-        let skipped = rest.map_or(Reach::Whole, |rest| reach_by_level(rest, path));
-        return skipped.max(next(Some(pattern)));
-    }
-    if wildcard::matches(wanted, own) { next(rest) } else { Reach::Nowhere }
-}
-
-/// Whether the pattern can match a path below `path`.
+/// Whether the pattern can match a path below `path`, which is not empty.
 fn may_match_below(pattern: &str, path: &str) -> bool {
-    // Positions in the pattern that are reachable after the path so far.
-    let pattern = pattern.as_bytes();
-    let mut reachable = vec![false; pattern.len() + 1];
-    reachable[0] = true;
-    let spread = |reachable: &mut Vec<bool>| {
-        for at in 0..pattern.len() {
-            if reachable[at] && pattern[at] == b'*' {
-                reachable[at + 1] = true;
-            }
-        }
-    };
-    spread(&mut reachable);
-    for byte in path.bytes().chain(std::iter::once(b'.')) {
-        let mut next = vec![false; pattern.len() + 1];
-        for at in 0..pattern.len() {
-            if reachable[at] && pattern[at] == b'*' {
-                next[at] = true;
-            } else if reachable[at] && pattern[at] == byte {
-                next[at + 1] = true;
-            }
-        }
-        spread(&mut next);
-        reachable = next;
+    let start = pattern.find('*').unwrap_or(pattern.len());
+    let is_begun =
+        |whole: &str, part: &str| whole.strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
+    match start == pattern.len() {
+        // Something of the name must be left for what is below.
+        true => is_begun(pattern, path) && pattern.len() > path.len() + 1,
+        false => is_begun(&pattern[..start], path) || path.starts_with(&pattern[..start]),
     }
-    // Some of the pattern must be left to match, or a `*` that can match more.
-    reachable[..pattern.len()].contains(&true)
 }
 
 #[cfg(test)]
@@ -209,7 +241,8 @@ mod tests {
             let filtered = filter_source(
                 &source,
                 &SourceFilter { fetch: true, includes: own(includes), excludes: own(excludes) },
-            );
+            )
+            .expect("no request");
             assert_eq!(filtered, expected, "{includes:?} {excludes:?}");
         };
         check(&["a.b"], &[], json!({"a": {"b": 1}}));
@@ -243,7 +276,8 @@ mod tests {
             let filtered = match is_parsed {
                 true => filter_parsed(&source, &filter),
                 false => filter_source(&source, &filter),
-            };
+            }
+            .expect("no request");
             let mut expected = if includes.is_empty() { source.clone() } else { json!({}) };
             for (name, value) in changes.as_object().expect("an object") {
                 expected[name] = value.clone();

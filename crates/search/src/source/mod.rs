@@ -3,6 +3,7 @@
 
 mod filter;
 mod filtered;
+mod levels;
 mod shown;
 
 pub use filter::SourceFilter;

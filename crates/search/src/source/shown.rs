@@ -35,24 +35,24 @@ pub fn stored_source<'s>(
     let Ok(Value::Object(members)) = parse_source(source) else { return Ok(None) };
     let kept = match mapping.synthetic() {
         Some(plan) => Residue::of(plan, &members).to_bytes(),
-        None if stored.is_empty() => filtered(mapping, &Value::Object(members)),
-        None => with_stored_fields(mapping, &Value::Object(members)),
+        None if stored.is_empty() => filtered(mapping, &Value::Object(members))?,
+        None => with_stored_fields(mapping, &Value::Object(members))?,
     };
     Ok(Some(Cow::Owned(kept)))
 }
 
 /// Returns the part of a source that is stored and the values of stored fields, as one object.
-fn with_stored_fields(mapping: &Mapping, source: &Value) -> Vec<u8> {
+fn with_stored_fields(mapping: &Mapping, source: &Value) -> std::result::Result<Vec<u8>, Stop> {
     let filter =
         SourceFilter { fetch: true, includes: mapping.stored_beside_source().to_vec(), excludes: Vec::new() };
-    let mut kept = filter_source(source, &filter);
+    let mut kept = filter_source(source, &filter)?;
     if mapping.source().mode != SourceMode::Disabled {
         let rule = mapping.source();
         let filter =
             SourceFilter { fetch: true, includes: rule.includes.clone(), excludes: rule.excludes.clone() };
-        add(&mut kept, filter_source(source, &filter));
+        add(&mut kept, filter_source(source, &filter)?);
     }
-    kept.to_string().into_bytes()
+    Ok(kept.to_string().into_bytes())
 }
 
 /// Adds members that an object lacks, also in the objects within it. The recursion is bounded by the depth
@@ -88,15 +88,15 @@ pub fn source_of_stored<'s>(
         return Ok(Some(Cow::Borrowed(stored)));
     }
     claim_parsed(stored)?;
-    let parsed = parse_source(stored).ok();
-    Ok(parsed.map(|parsed| Cow::Owned(filtered(mapping, &parsed))))
+    let Ok(parsed) = parse_source(stored) else { return Ok(None) };
+    Ok(Some(Cow::Owned(filtered(mapping, &parsed)?)))
 }
 
-fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
+fn filtered(mapping: &Mapping, source: &Value) -> std::result::Result<Vec<u8>, Stop> {
     let rule = mapping.source();
     let filter =
         SourceFilter { fetch: true, includes: rule.includes.clone(), excludes: rule.excludes.clone() };
-    filter_source(source, &filter).to_string().into_bytes()
+    Ok(filter_source(source, &filter)?.to_string().into_bytes())
 }
 
 /// Returns the visible source of a document, given what its segment stores of it; `None` if the index
@@ -123,7 +123,10 @@ pub fn shown_source<'s>(
     }
     claim_parsed(&whole)?;
     // A source that cannot be parsed may contain hidden fields, so it is not shown.
-    let shown = parse_source(&whole).ok().and_then(|source| mapping.shown_source(&source));
+    let shown = match parse_source(&whole) {
+        Ok(source) => mapping.shown_source(&source)?,
+        Err(_) => None,
+    };
     Ok(Some(Cow::Owned(shown.unwrap_or_else(|| json!({})).to_string().into_bytes())))
 }
 

@@ -36,7 +36,7 @@ pub fn apply<'s>(filter: Option<&SourceFilter>, source: &'s [u8]) -> Result<Cow<
 }
 
 fn apply_by<'s>(
-    apply: fn(&Value, &SourceFilter) -> Value,
+    apply: fn(&Value, &SourceFilter) -> Result<Value, Stop>,
     filter: Option<&SourceFilter>,
     source: &'s [u8],
 ) -> Result<Cow<'s, [u8]>, Stop> {
@@ -45,7 +45,7 @@ fn apply_by<'s>(
     };
     claim_parsed(source)?;
     let Ok(value) = parse_source(source) else { return Ok(Cow::Borrowed(source)) };
-    Ok(Cow::Owned(json::to_bytes_checked(&apply(&value, filter), false)?))
+    Ok(Cow::Owned(json::to_bytes_checked(&apply(&value, filter)?, false)?))
 }
 
 /// Appends the filtered document to a response.
