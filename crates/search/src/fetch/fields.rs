@@ -180,6 +180,8 @@ fn object_values(
     unmapped: &[&str],
     ignored: &mut Map<String, Value>,
 ) -> Result<Map<String, Value>> {
+    // A document may have thousands of nested objects, each of which is asked for all fields.
+    limber_work::check_beyond_deadline()?;
     let mut found = Map::new();
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     let space = scope.map_or(SpaceId::ROOT, |scope| scope.space);
@@ -193,7 +195,7 @@ fn object_values(
             ignored.insert(name[base..].to_owned(), hidden.into());
         }
     }
-    unmapped::collect(mapping, source, scope.map(|scope| &*scope.path), unmapped, &mut found);
+    unmapped::collect(mapping, source, scope.map(|scope| &*scope.path), unmapped, &mut found)?;
     for nested in mapping.nested_objects().iter().filter(|nested| nested.parent == space) {
         let below = format!("{}.", nested.path);
         if unmapped.is_empty() && !wanted.iter().any(|one| one.field.path.starts_with(&below)) {

@@ -6,22 +6,26 @@
 
 use limber_mapping::Mapping;
 use limber_text::wildcard;
+use limber_work::{self as work, Stop};
 use serde_json::{Map, Value, json};
 
 /// Adds to `found` the unmapped values of `source` that a pattern or name matches, by their paths from
 /// `scope` on. `scope` is the path of the nested object that `source` is; values of its own nested objects
 /// are not collected.
+///
+/// # Errors
+/// The client has disconnected, or there is not enough memory.
 pub(super) fn collect(
     mapping: &Mapping,
     source: &Value,
     scope: Option<&str>,
     patterns: &[&str],
     found: &mut Map<String, Value>,
-) {
-    let (false, Value::Object(members)) = (patterns.is_empty(), source) else { return };
-    let prefix = scope.map_or(String::new(), |scope| format!("{scope}."));
-    let mut unmapped = Unmapped { mapping, patterns, base: prefix.len(), found };
-    unmapped.object(members, &prefix);
+) -> Result<(), Stop> {
+    let (false, Value::Object(members)) = (patterns.is_empty(), source) else { return Ok(()) };
+    let mut path = scope.map_or(String::new(), |scope| format!("{scope}."));
+    let mut unmapped = Unmapped { mapping, patterns, base: path.len(), found };
+    unmapped.object(members, &mut path)
 }
 
 struct Unmapped<'a> {
@@ -32,28 +36,45 @@ struct Unmapped<'a> {
     found: &'a mut Map<String, Value>,
 }
 
+/// Bytes of a path and of patterns that are compared between two checks.
+const BYTES_PER_CHECK: usize = 1 << 18;
+
 impl Unmapped<'_> {
-    fn object(&mut self, members: &Map<String, Value>, prefix: &str) {
+    /// Collects the values of an object. `path` ends in a dot, unless it is empty, and is the same again when
+    /// this returns.
+    fn object(&mut self, members: &Map<String, Value>, path: &mut String) -> Result<(), Stop> {
+        let above = path.len();
         for (name, value) in members {
-            let path = format!("{prefix}{name}");
-            if self.mapping.field(&path).is_some() || self.mapping.nested(&path).is_some() {
+            work::check_beyond_deadline()?;
+            path.truncate(above);
+            path.push_str(name);
+            if self.mapping.field(path).is_some() || self.mapping.nested(path).is_some() {
                 continue;
             }
             match value {
-                Value::Object(inner) => self.object(inner, &format!("{path}.")),
-                Value::Array(items) => self.list(items, &path),
+                Value::Object(inner) => {
+                    path.push('.');
+                    self.object(inner, path)?;
+                }
+                Value::Array(items) => self.list(items, path)?,
                 Value::Null => {}
-                scalar => self.add(&path, [scalar]),
+                scalar => self.add(path, [scalar])?,
             }
         }
+        path.truncate(above);
+        Ok(())
     }
 
-    fn list(&mut self, items: &[Value], path: &str) {
-        let is_named = self.patterns.contains(&path);
+    fn list(&mut self, items: &[Value], path: &mut String) -> Result<(), Stop> {
+        let is_named = self.patterns.contains(&path.as_str());
         for item in items {
             match item {
-                Value::Object(inner) => self.object(inner, &format!("{path}.")),
-                Value::Array(inner) if !is_named => self.list(inner, path),
+                Value::Object(inner) => {
+                    path.push('.');
+                    self.object(inner, path)?;
+                    path.pop();
+                }
+                Value::Array(inner) if !is_named => self.list(inner, path)?,
                 _ => {}
             }
         }
@@ -62,19 +83,37 @@ impl Unmapped<'_> {
             true => flatten(items, &mut scalars),
             false => scalars.extend(items.iter().filter(|item| !item.is_object() && !item.is_array())),
         }
-        self.add(path, scalars);
+        self.add(path, scalars)
     }
 
-    fn add<'v>(&mut self, path: &str, values: impl IntoIterator<Item = &'v Value>) {
+    fn add<'v>(&mut self, path: &str, values: impl IntoIterator<Item = &'v Value>) -> Result<(), Stop> {
         let mut values = values.into_iter().peekable();
-        let is_wanted = self.patterns.iter().any(|pattern| wildcard::matches(pattern, path));
-        if !is_wanted || values.peek().is_none() {
-            return;
+        if values.peek().is_none() || !self.is_wanted(path)? {
+            return Ok(());
         }
-        let shown = self.found.entry(&path[self.base..]).or_insert_with(|| json!([]));
+        let shown = &path[self.base..];
+        // The name of an object is repeated for each value in it.
+        work::claim(shown.len() as u64)?;
+        let shown = self.found.entry(shown).or_insert_with(|| json!([]));
         if let Value::Array(list) = shown {
             list.extend(values.cloned());
         }
+        Ok(())
+    }
+
+    fn is_wanted(&self, path: &str) -> Result<bool, Stop> {
+        let mut bytes = 0;
+        for pattern in self.patterns {
+            if wildcard::matches(pattern, path) {
+                return Ok(true);
+            }
+            bytes += pattern.len() + path.len();
+            if bytes >= BYTES_PER_CHECK {
+                bytes = 0;
+                work::check_beyond_deadline()?;
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -105,7 +144,7 @@ mod tests {
             "l": [{"m": 1}, {"m": [2, 3]}, 5], "e": [], "t": true});
         let check = |scope: Option<&str>, patterns: &[&str], source: &Value, expected: Value| {
             let mut found = Map::new();
-            collect(&mapping, source, scope, patterns, &mut found);
+            collect(&mapping, source, scope, patterns, &mut found).expect("no request");
             assert_eq!(Value::Object(found), expected, "{patterns:?}");
         };
         check(None, &[], &source, json!({}));
