@@ -1,4 +1,4 @@
-//! The number of fields that a mapping declares, counted before anything is built from it.
+//! How much a mapping declares: its fields and their paths, counted before anything is built from it.
 
 use serde_json::Value;
 
@@ -15,6 +15,23 @@ pub fn field_count(body: &Value) -> usize {
         }
     }
     count
+}
+
+/// Returns the bytes of the paths of all fields that the body of a mapping declares: the name of an object is
+/// part of the path of each field in it.
+pub fn path_bytes(body: &Value) -> u64 {
+    let (mut bytes, mut open) = (0_u64, vec![(body, 0_u64)]);
+    while let Some((declared, above)) = open.pop() {
+        for section in ["properties", "fields", "runtime"] {
+            let Some(Value::Object(fields)) = declared.get(section) else { continue };
+            for (name, field) in fields {
+                let path = above + name.len() as u64 + 1;
+                bytes = bytes.saturating_add(path);
+                open.push((field, path));
+            }
+        }
+    }
+    bytes
 }
 
 #[cfg(test)]
@@ -34,5 +51,7 @@ mod tests {
             },
         });
         assert_eq!(field_count(&body), 5);
+        let paths = ["r", "o", "o.a", "o.a.raw", "properties"];
+        assert_eq!(path_bytes(&body), paths.iter().map(|path| path.len() as u64 + 1).sum());
     }
 }

@@ -24,7 +24,7 @@ mod time_series;
 mod tree;
 
 pub(crate) use additions::check_additions;
-pub use count::field_count;
+pub use count::{field_count, path_bytes};
 pub(crate) use merge::merge;
 pub(crate) use parse::{
     depth_exceeded, dynamic, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded,

@@ -8,6 +8,7 @@ use std::io::Cursor;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_codec::murmur3::murmur3_32;
+use limber_work as work;
 use serde_json::Value;
 
 use super::error;
@@ -85,7 +86,7 @@ impl Mapping {
         let document = parse(source)?;
         let timestamp_ms = timestamp_of(&plan.timestamp, &document, source)?;
         let mut found = Found { mapping: self, plan, dimensions: Vec::new(), needs_mapping: false };
-        found.read(&mut String::new(), &document);
+        found.read(&mut String::new(), &document)?;
         let needs_mapping = found.needs_mapping;
         let mut dimensions = found.dimensions;
         // The values of a dimension stay in their order.
@@ -157,10 +158,10 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// The depth of the document is bounded by the parser.
-    fn read(&mut self, path: &mut String, value: &Value) {
+    fn read(&mut self, path: &mut String, value: &Value) -> Result<(), RequestError> {
         match value {
             Value::Null => {}
-            Value::Array(values) => values.iter().for_each(|value| self.read(path, value)),
+            Value::Array(values) => values.iter().try_for_each(|value| self.read(path, value))?,
             Value::Object(members) => {
                 for (name, value) in members {
                     let before = path.len();
@@ -168,21 +169,25 @@ impl Found<'_> {
                         path.push('.');
                     }
                     path.push_str(name);
-                    self.read(path, value);
+                    self.read(path, value)?;
                     path.truncate(before);
                 }
             }
-            scalar => self.scalar(path, scalar),
+            scalar => self.scalar(path, scalar)?,
         }
+        Ok(())
     }
 
-    fn scalar(&mut self, path: &str, scalar: &Value) {
+    fn scalar(&mut self, path: &str, scalar: &Value) -> Result<(), RequestError> {
         let is_dimension = self.plan.dimensions.contains(path);
         if is_dimension || self.plan.is_routing(path) {
+            // The name of an object is part of the path of everything in it.
+            work::claim(path.len() as u64)?;
             self.dimensions.push((path.to_owned(), self.text_of(path, scalar)));
         }
         let is_new = !is_dimension && self.plan.may_grow && !self.needs_mapping;
         self.needs_mapping |= is_new && self.mapping.field(path).is_none();
+        Ok(())
     }
 
     /// Returns the text that all notations of a value have in common.

@@ -67,9 +67,14 @@ const DYNAMIC_DATE_FORMATS: [&str; 2] =
 /// tree and its names. Measured: 3,600 for `text` with a multi-field, 2,900 for numbers.
 const BUILT_BYTES_A_FIELD: u64 = 4_000;
 
+/// Copies of the path of a field: its own, its node's and those of the tables by path.
+const COPIES_OF_A_PATH: u64 = 6;
+
 /// Checks that there is enough memory to build the fields of `body`.
 fn claim_fields(body: &Value) -> Result<(), RequestError> {
-    Ok(limber_work::claim(definition::field_count(body) as u64 * BUILT_BYTES_A_FIELD)?)
+    let paths = definition::path_bytes(body).saturating_mul(COPIES_OF_A_PATH);
+    let fields = definition::field_count(body) as u64 * BUILT_BYTES_A_FIELD;
+    Ok(limber_work::claim(fields.saturating_add(paths))?)
 }
 
 impl Mapping {

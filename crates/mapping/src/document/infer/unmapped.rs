@@ -67,6 +67,7 @@ impl<'a> Inference<'a> {
         self.check_room()?;
         let fits = self.takes_room(&body);
         if fits {
+            state_path(path)?;
             self.found.insert(path.to_owned(), body);
         }
         Ok(fits)
@@ -76,6 +77,7 @@ impl<'a> Inference<'a> {
     fn find_runtime(&mut self, path: &str, body: Value) -> Result<(), RequestError> {
         self.check_room()?;
         if self.takes_room(&body) {
+            state_path(path)?;
             self.runtime.insert(path.to_owned(), body);
         }
         Ok(())
@@ -231,5 +233,14 @@ pub(super) fn name_of(path: &str, names_from: Option<usize>) -> &str {
     match names_from {
         Some(start) => path.get(start..).unwrap_or(path),
         None => path.rsplit('.').next().unwrap_or(path),
+    }
+}
+
+/// States the memory that the path of a new field takes: the name of an object is part of the path of each
+/// field in it.
+fn state_path(path: &str) -> Result<(), RequestError> {
+    match work::state_bytes(path.len()) {
+        true => Ok(()),
+        false => Ok(work::end_document()?),
     }
 }
