@@ -2,6 +2,8 @@
 //!
 //! Source: Elasticsearch's `NoisyChannelSpellChecker`, `CandidateScorer` and `DirectCandidateGenerator`.
 
+use std::collections::HashMap;
+
 use limber_mapping::analysis::Analyzer;
 use serde_json::{Value, json};
 
@@ -270,14 +272,18 @@ impl<'p> Search<'p> {
 /// Merges the shards' sentences into one list; of equal sentences, the most probable counts.
 pub(super) fn reduce(shards: Vec<Vec<Sentence>>, text: &str, common: &Common) -> Value {
     let mut all: Vec<Sentence> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for sentence in shards.into_iter().flatten() {
-        match all.iter_mut().find(|known| known.text == sentence.text) {
+        match places.get(&sentence.text).map(|place| &mut all[*place]) {
             Some(known) => {
                 known.score = known.score.max(sentence.score);
                 // A match on one shard counts as a match.
                 known.collate_match = known.collate_match.max(sentence.collate_match);
             }
-            None => all.push(sentence),
+            None => {
+                places.insert(sentence.text.clone(), all.len());
+                all.push(sentence);
+            }
         }
     }
     all.sort_by(|left, right| right.score.total_cmp(&left.score).then_with(|| left.text.cmp(&right.text)));

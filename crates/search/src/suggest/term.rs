@@ -1,5 +1,8 @@
 //! The `term` suggester: similar words for each word of a text.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+
 use limber_mapping::analysis::Analyzer;
 use serde_json::{Value, json};
 
@@ -48,12 +51,18 @@ pub(super) fn of_shard(
 pub(super) fn reduce(shards: Vec<Vec<Entry>>, common: &Common, options: &WordOptions) -> Value {
     let mut shards = shards.into_iter();
     let mut all = shards.next().unwrap_or_default();
+    let place = |(place, option): (usize, &Similar)| (option.text.clone(), place);
+    let mut places: Vec<HashMap<String, usize>> =
+        all.iter().map(|entry| entry.options.iter().enumerate().map(place).collect()).collect();
     for shard in shards {
-        for (entry, other) in all.iter_mut().zip(shard) {
+        for ((entry, places), other) in all.iter_mut().zip(&mut places).zip(shard) {
             for option in other.options {
-                match entry.options.iter_mut().find(|known| known.text == option.text) {
-                    Some(known) => known.frequency += option.frequency,
-                    None => entry.options.push(option),
+                match places.entry(option.text.clone()) {
+                    Occupied(known) => entry.options[*known.get()].frequency += option.frequency,
+                    Vacant(place) => {
+                        place.insert(entry.options.len());
+                        entry.options.push(option);
+                    }
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! Source: Lucene's `DirectSpellChecker` and Elasticsearch's `DirectSpellcheckerSettings`.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use limber_segment::terms::TermDictionary;
 use limber_text::automaton::{Levenshtein, TermAutomaton};
@@ -103,9 +103,8 @@ impl<'s> FieldTerms<'s> {
         if options.edits_max > 1 && found.len() < inspections {
             let near = found;
             found = self.within(word, options.edits_max, least, options, inspections, context)?;
-            let missing: Vec<Similar> =
-                near.into_iter().filter(|one| !found.iter().any(|other| other.text == one.text)).collect();
-            found.extend(missing);
+            let known: HashSet<String> = found.iter().map(|one| one.text.clone()).collect();
+            found.extend(near.into_iter().filter(|one| !known.contains(&one.text)));
         }
         found.sort_by(by_score);
         found.truncate(count);

@@ -3,6 +3,8 @@
 //! Source: `SourceConfirmedTextQuery`. The sources of documents that lack a term of the phrase are never
 //! read.
 
+use std::collections::HashMap;
+
 use limber_mapping::document::{Scratch, parse};
 use limber_mapping::{Field, FieldSink, Mapping, Nested, SpaceId};
 use limber_segment::{DocId, Segment, StoredReader};
@@ -20,8 +22,8 @@ pub(in crate::matcher) struct SourcePhrase<'a> {
     reader: StoredReader,
     scratch: Scratch,
     places: PhrasePlaces,
-    /// The alternatives of each list of `positions`.
-    distinct: Vec<&'a [Box<[u8]>]>,
+    /// The lists of `positions` that a term belongs to, by their numbers.
+    lists_of: HashMap<&'a [u8], Vec<u32>>,
     positions: Vec<Vec<u32>>,
 }
 
@@ -29,6 +31,13 @@ impl<'a> SourcePhrase<'a> {
     /// `mapping` is used to parse sources.
     pub fn new(node: &'a PhraseNode, mapping: &'a Mapping, segment: &'a Segment) -> Self {
         let (places, distinct) = node.places();
+        let mut lists_of: HashMap<&'a [u8], Vec<u32>> = HashMap::new();
+        for (number, terms) in (0..).zip(&distinct) {
+            for term in *terms {
+                lists_of.entry(&**term).or_default().push(number);
+            }
+        }
+        lists_of.values_mut().for_each(Vec::dedup);
         SourcePhrase {
             node,
             mapping,
@@ -37,7 +46,7 @@ impl<'a> SourcePhrase<'a> {
             scratch: Scratch::new(),
             places,
             positions: vec![Vec::new(); distinct.len()],
-            distinct,
+            lists_of,
         }
     }
 }
@@ -47,11 +56,12 @@ impl Confirm for SourcePhrase<'_> {
     const COST_FACTOR: u64 = 64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
+        limber_work::check()?;
         let source = read_source(self.mapping, self.segment, doc, &mut self.reader)?;
         let mut sink = Sink {
             node: self.node,
             places: &self.places,
-            distinct: &self.distinct,
+            lists_of: &self.lists_of,
             positions: &mut self.positions,
             found: Ok(false),
         };
@@ -67,7 +77,7 @@ impl Confirm for SourcePhrase<'_> {
 struct Sink<'s> {
     node: &'s PhraseNode,
     places: &'s PhrasePlaces,
-    distinct: &'s [&'s [Box<[u8]>]],
+    lists_of: &'s HashMap<&'s [u8], Vec<u32>>,
     positions: &'s mut [Vec<u32>],
     found: Result<bool>,
 }
@@ -83,10 +93,8 @@ impl FieldSink for Sink<'_> {
         }
         self.positions.iter_mut().for_each(Vec::clear);
         let mut emit = |text: &str, position: u32| {
-            for (terms, positions) in self.distinct.iter().zip(self.positions.iter_mut()) {
-                if terms.iter().any(|term| **term == *text.as_bytes()) {
-                    positions.push(position);
-                }
+            for list in self.lists_of.get(text.as_bytes()).into_iter().flatten() {
+                self.positions[*list as usize].push(position);
             }
         };
         match &field.analyzer {

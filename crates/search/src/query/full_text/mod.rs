@@ -5,6 +5,7 @@ pub(super) mod combined_fields;
 pub(super) mod common_terms;
 pub(super) mod cross_fields;
 pub(super) mod intervals;
+mod leaves;
 pub(super) mod lenient;
 pub(super) mod match_phrase;
 pub(super) mod match_text;

@@ -11,6 +11,7 @@ use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value, json};
 
 use super::analysed::check_analyzer;
+use super::leaves::Leaves;
 use super::lenient::lenient;
 use super::match_phrase::phrase;
 use super::match_text::{Operator, WordOptions, operator, words};
@@ -272,7 +273,8 @@ impl QueryNode for QueryString {
         let fields = binder.or_default_fields(&self.fields);
         let usual = binder.settings().query_string_lenient || fields.iter().any(|(field, _)| field == "*");
         let is_lenient = self.options.lenient.unwrap_or(usual);
-        let translation = Translation { binder, options: &self.options, is_lenient };
+        let leaves = Leaves::default();
+        let translation = Translation { binder, options: &self.options, is_lenient, leaves };
         if tree.clauses.is_empty() {
             return Ok(BoundQuery::nothing("Matching no documents because no terms present"));
         }
@@ -286,6 +288,7 @@ struct Translation<'a> {
     binder: &'a Binder<'a>,
     options: &'a Options,
     is_lenient: bool,
+    leaves: Leaves,
 }
 
 impl Translation<'_> {
@@ -344,6 +347,7 @@ impl Translation<'_> {
             Clause::Leaf { field, leaf } => {
                 let named = field.as_ref().map(|field| vec![(field.clone(), 1.0)]);
                 let fields = self.binder.expand_fields(named.as_deref().unwrap_or(fields))?;
+                self.leaves.count(fields.len())?;
                 let at_least = at_least.filter(|_| fields.len() == 1);
                 if let (Leaf::Word(text), Some(kind)) = (leaf, &self.options.kind)
                     && !fields.is_empty()

@@ -11,6 +11,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::analysed::{analyse, check_analyzer};
+use super::leaves::Leaves;
 use super::lenient::lenient;
 use super::multi_match::parse_fields;
 use super::query_string::{normalized, parse_operator};
@@ -151,7 +152,8 @@ impl QueryNode for SimpleQueryString {
         let wanted = binder.or_default_fields(&self.fields);
         let is_lenient = self.lenient.unwrap_or(wanted.iter().any(|(field, _)| field == "*"));
         let fields = binder.expand_fields(wanted)?;
-        let translation = Translation { binder, query: self, fields, is_lenient };
+        let leaves = Leaves::default();
+        let translation = Translation { binder, query: self, fields, is_lenient, leaves };
         let field_count = translation.fields.len();
         let tree = read(&self.text, self.flags, self.is_and, field_count, |leaf| translation.leaf(leaf))?;
         match tree {
@@ -168,10 +170,12 @@ struct Translation<'a> {
     query: &'a SimpleQueryString,
     fields: Vec<(Arc<str>, f32)>,
     is_lenient: bool,
+    leaves: Leaves,
 }
 
 impl Translation<'_> {
     fn leaf(&self, leaf: &Leaf) -> Result<Option<Query>, Error> {
+        self.leaves.count(self.fields.len())?;
         match leaf {
             Leaf::Word(text) => {
                 let fields = self.fields_with_words(&self.fields, text)?;
@@ -213,6 +217,7 @@ impl Translation<'_> {
     ) -> Result<Vec<(Arc<str>, f32)>, Error> {
         let mut left = Vec::with_capacity(fields.len());
         for (path, boost) in fields {
+            limber_work::check()?;
             let is_empty = match self.binder.field(path) {
                 Some(field) if field.is_analyzed() => {
                     let analyzer = self.query.analyzer.as_deref();

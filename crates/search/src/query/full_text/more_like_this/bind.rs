@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
+use limber_work as work;
 
 use super::candidates::{Candidates, Selection};
 use super::counts::TermCounts;
@@ -116,6 +117,7 @@ impl MoreLikeThis {
         };
         let mut fields = Vec::with_capacity(names.len());
         for name in names {
+            work::check()?;
             let field = binder.field(name);
             let is_supported = field.as_ref().is_none_or(|field| field.scores_by_frequency());
             if is_supported {
@@ -132,6 +134,7 @@ impl MoreLikeThis {
         let mut skipped = Skipped::new();
         if let Some(first) = fields.first() {
             for text in &self.unlike.texts {
+                work::check()?;
                 self.tokens(first, text, binder, |term| {
                     skipped.insert((first.clone(), term.to_owned()));
                 });
@@ -140,6 +143,7 @@ impl MoreLikeThis {
         // As in Elasticsearch, `unlike` documents only count if there are `like` documents.
         if !self.like.items.is_empty() {
             for item in &self.unlike.items {
+                work::check()?;
                 let counts = item.counts(self.fields.as_deref(), binder)?;
                 for (path, terms) in counts.iter().flat_map(|counts| &counts.0) {
                     skipped.extend(terms.keys().map(|term| (path.clone(), term.clone())));
@@ -185,6 +189,7 @@ impl MoreLikeThis {
         let mut terms: Vec<(String, u32)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for text in &self.like.texts {
+            work::check()?;
             let has_analyzer = self.tokens(first, text, binder, |term| {
                 if self.selection.is_noise(term) || skipped.contains(&(first.clone(), term.to_owned())) {
                     return;
@@ -208,12 +213,16 @@ impl MoreLikeThis {
 
     /// Returns the terms of the documents, field by field.
     fn of_documents(&self, skipped: &Skipped, binder: &Binder<'_>) -> Result<Vec<Candidates>, Error> {
-        let counts = self.like.items.iter().map(|item| item.counts(self.fields.as_deref(), binder));
+        let counts = self.like.items.iter().map(|item| {
+            // Each document is parsed and analysed.
+            work::check()?;
+            item.counts(self.fields.as_deref(), binder)
+        });
         let found: Vec<Arc<Option<TermCounts>>> = counts.collect::<Result<_, Error>>()?;
         let documents: Vec<&TermCounts> = found.iter().filter_map(|counts| (**counts).as_ref()).collect();
-        let mut paths: Vec<&String> = Vec::new();
+        let (mut paths, mut seen): (Vec<&String>, HashSet<&String>) = (Vec::new(), HashSet::new());
         for path in documents.iter().flat_map(|counts| counts.0.keys()) {
-            if !paths.contains(&path) {
+            if seen.insert(path) {
                 paths.push(path);
             }
         }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use limber_mapping::Field;
+use limber_work as work;
 
 use crate::error::Error;
 use crate::matcher::PositionQueue;
@@ -94,8 +95,13 @@ impl Candidates {
         let count_max = terms.len().min(usize::try_from(selection.max_query_terms).unwrap_or(0));
         let mut terms = in_java_order(terms, |(term, _)| term);
         terms.retain(|(_, count)| !fields.is_empty() && !selection.is_too_seldom(*count));
+        // A field that is named again adds nothing: of equal frequencies the first one counts.
+        let mut seen = HashSet::new();
+        let fields: Vec<Arc<Field>> = fields.into_iter().filter(|field| seen.insert(field.id)).collect();
+        work::claim((terms.len() * fields.len() * size_of::<u64>()) as u64)?;
         let mut doc_freqs = Vec::with_capacity(terms.len() * fields.len());
         for (term, _) in &terms {
+            work::check()?;
             for field in &fields {
                 doc_freqs.push(binder.doc_freq(field, term.as_bytes())?);
             }

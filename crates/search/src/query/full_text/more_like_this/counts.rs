@@ -1,9 +1,11 @@
 //! Counts the terms of a document, field by field.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 /// The counts by the field's path and by term. Only text and keyword fields have counts.
@@ -36,7 +38,8 @@ impl TermCounts {
         let mut grown: Option<Mapping> = None;
         for _ in 0..ROUNDS_MAX {
             let mapping = grown.as_ref().unwrap_or(mapping);
-            let mut counter = Counter { mapping, fields, analyzers, counts: TermCounts::default() };
+            let wanted = fields.map(|fields| wanted(mapping, fields)).transpose()?;
+            let mut counter = Counter { mapping, wanted, analyzers, counts: TermCounts::default() };
             match parse(mapping, document, &mut Scratch::new(), &mut counter)? {
                 Parsed::Done => return Ok(counter.counts),
                 // A field that the shard does not map has no terms there, but fields after it may have some.
@@ -47,21 +50,30 @@ impl TermCounts {
     }
 }
 
+/// Returns the paths of the fields that names and patterns select.
+fn wanted(mapping: &Mapping, fields: &[String]) -> Result<HashSet<Arc<str>>, RequestError> {
+    let mut wanted: HashSet<Arc<str>> = HashSet::new();
+    for pattern in fields {
+        work::check()?;
+        match pattern.contains('*') {
+            true => wanted.extend(mapping.matching_distinct(pattern).map(|field| field.path.clone())),
+            false => drop(wanted.insert(pattern.as_str().into())),
+        }
+    }
+    Ok(wanted)
+}
+
 struct Counter<'c> {
     mapping: &'c Mapping,
-    fields: Option<&'c [String]>,
+    /// The paths of the wanted fields; `None` for all.
+    wanted: Option<HashSet<Arc<str>>>,
     analyzers: &'c Map<String, Value>,
     counts: TermCounts,
 }
 
 impl Counter<'_> {
     fn is_wanted(&self, field: &Field) -> bool {
-        let is_own = |pattern: &String| {
-            **pattern == *field.path
-                || pattern.contains('*')
-                    && self.mapping.matching_distinct(pattern).any(|other| other.path == field.path)
-        };
-        field.index && self.fields.is_none_or(|fields| fields.iter().any(is_own))
+        field.index && self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&*field.path))
     }
 
     fn add(&mut self, field: &Field, term: &str) {
