@@ -45,7 +45,7 @@ pub use field::{
     RangesWanted, Representation, RuntimeScript, Selection, SpaceId, TermCodec, TextParts, TextPrefixes,
     TextShingles, ValueKind, keyed_path,
 };
-pub use json::copied::{claim_object, claim_tree, member_bytes};
+pub use json::copied::{claim_object, claim_tree, copied_bytes, member_bytes};
 pub use json::java::java_text;
 pub use json::object_parser::ObjectParser;
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};

@@ -74,6 +74,15 @@ impl Alias {
         Ok(alias)
     }
 
+    /// Returns the bytes that an alias takes, without its name.
+    pub(crate) fn bytes(&self) -> u64 {
+        /// Bytes of an entry in the map of an index, and of the members in JSON.
+        const ENTRY_BYTES: u64 = 300;
+        let routing = |text: &Option<String>| text.as_ref().map_or(0, |text| text.len() as u64);
+        let filter = self.filter.as_ref().map_or(0, limber_mapping::copied_bytes);
+        ENTRY_BYTES + filter + routing(&self.index_routing) + routing(&self.search_routing)
+    }
+
     /// Renders the alias as `GET _alias` shows it; [`Alias::parse`] reads it back.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();

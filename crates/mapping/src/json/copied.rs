@@ -23,6 +23,11 @@ pub fn claim_object(object: &Map<String, Value>) -> Result<(), Stop> {
     limber_work::claim(OBJECT_BYTES + members_bytes(object))
 }
 
+/// Estimates the bytes of a copy of a JSON tree.
+pub fn copied_bytes(tree: &Value) -> u64 {
+    bytes(tree)
+}
+
 /// Estimates the bytes of a member of an object, without those of its value.
 pub fn member_bytes(name: &str) -> u64 {
     name.len() as u64 + MEMBER_BYTES

@@ -1,7 +1,7 @@
 //! Adds, removes and shows aliases.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
@@ -157,13 +157,17 @@ impl Node {
     ) -> Result<AliasResult> {
         let indices = dated(before, indices)?;
         let aliases = dated(before, aliases)?;
-        for name in &aliases {
+        for (place, name) in aliases.iter().enumerate() {
+            work::check()?;
             before.check_may_touch(name)?;
             if wildcard::is_pattern(name) {
                 crate::catalog::names::check_alias_name(name)?;
             }
             check_alias_target(next, name)?;
-            check_alias(name, alias)?;
+            // All of them have the same routing and filter, which may be large.
+            if place == 0 {
+                check_alias(name, alias)?;
+            }
         }
         let (streams, indices) = split_streams(next, &indices)?;
         add_to_streams(next, &streams, &aliases, alias)?;
@@ -177,9 +181,12 @@ impl Node {
                 super::create_index::check_series_alias(alias)?;
             }
         }
+        let bytes = copies_bytes(&aliases, alias);
         self.edit(next, &indices, |index| {
+            // Every index has a copy of each alias, and the state that is written has one more.
+            work::claim(bytes)?;
             index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
-            true
+            Ok(true)
         })?;
         Ok(added)
     }
@@ -199,15 +206,14 @@ impl Node {
             before.check_may_touch(name)?;
         }
         let (streams, indices) = split_streams(next, &indices)?;
-        let mut removed = remove_from_streams(next, &streams, &aliases);
+        let mut removed = remove_from_streams(next, &streams, &aliases)?;
         if !indices.is_empty() {
             let before_may_touch = |name: &str| before.may_be_touched(name);
+            let wanted = Wanted::of(&aliases);
             removed |= self.edit(next, &indices, |index| {
-                let before = index.aliases.len();
-                index.aliases.retain(|name, _| {
-                    !before_may_touch(name) || !aliases.iter().any(|alias| matches_name(alias, name))
-                });
-                index.aliases.len() < before
+                let gone = wanted.among(index.aliases.keys().filter(|name| before_may_touch(name)))?;
+                gone.iter().for_each(|name| drop(index.aliases.remove(name)));
+                Ok(!gone.is_empty())
             })?;
         }
         let error = (!removed).then(|| aliases_missing(&aliases));
@@ -222,7 +228,7 @@ impl Node {
         &self,
         catalog: &mut Catalog,
         indices: &[String],
-        mut change: impl FnMut(&mut IndexMetadata) -> bool,
+        mut change: impl FnMut(&mut IndexMetadata) -> Result<bool>,
     ) -> Result<bool> {
         let mut any = false;
         let found = catalog.resolve(&indices.join(","), INDICES)?;
@@ -237,11 +243,11 @@ impl Node {
         for name in names {
             let Some(metadata) = catalog.indices.get_mut(&name) else { continue };
             if let Some(own) = Arc::get_mut(metadata) {
-                any |= change(own);
+                any |= change(own)?;
                 continue;
             }
             let mut edited = (**metadata).clone();
-            if change(&mut edited) {
+            if change(&mut edited)? {
                 any = true;
                 *metadata = Arc::new(edited);
             }
@@ -300,6 +306,44 @@ impl Node {
             .collect();
         missing.sort_unstable();
         Ok(FoundAliases { shown: body, missing })
+    }
+}
+
+/// Copies of an alias that exist at the same time: in the catalog, in the state, as JSON and as text.
+const COPIES_OF_AN_ALIAS: u64 = 4;
+
+/// Returns the bytes that aliases take for one index or data stream, in all of their copies.
+pub(in crate::node) fn copies_bytes(names: &[String], alias: &Alias) -> u64 {
+    let names_bytes: usize = names.iter().map(String::len).sum();
+    COPIES_OF_AN_ALIAS * (names_bytes as u64 + names.len() as u64 * alias.bytes())
+}
+
+/// The names and patterns of aliases that an action removes.
+pub(in crate::node) struct Wanted<'a> {
+    names: HashSet<&'a str>,
+    patterns: Vec<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    pub fn of(aliases: &'a [String]) -> Wanted<'a> {
+        let is_pattern = |alias: &&str| wildcard::is_pattern(alias) || *alias == "_all";
+        let (patterns, names): (Vec<&str>, Vec<&str>) =
+            aliases.iter().map(String::as_str).partition(is_pattern);
+        Wanted { names: names.into_iter().collect(), patterns }
+    }
+
+    /// Returns which of these aliases are meant.
+    pub fn among<'n>(&self, aliases: impl Iterator<Item = &'n String>) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        for name in aliases {
+            work::check()?;
+            if self.names.contains(name.as_str())
+                || self.patterns.iter().any(|pattern| matches_name(pattern, name))
+            {
+                found.push(name.clone());
+            }
+        }
+        Ok(found)
     }
 }
 

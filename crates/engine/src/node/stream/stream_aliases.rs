@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
+use limber_work as work;
 
 use super::data_streams::check_stream_alias;
 use crate::api::*;
 use crate::catalog::{Alias, Catalog, DataStream};
-use crate::node::index::aliases::matches_name;
+use crate::node::index::aliases::{Wanted, copies_bytes, matches_name};
 
 /// Splits the names and patterns of an action into the data streams they match and the names that match
 /// indices.
@@ -23,6 +24,7 @@ pub(in crate::node) fn split_streams(
 ) -> Result<(Vec<Arc<str>>, Vec<String>)> {
     let (mut streams, mut indices) = (Vec::new(), Vec::new());
     for name in names.iter().map(|name| name.trim()) {
+        work::check()?;
         if let Some((stream, _)) = catalog.data_streams.get_key_value(name) {
             catalog.check_may_touch(name)?;
             streams.push(stream.clone());
@@ -49,6 +51,9 @@ pub(in crate::node) fn split_streams(
             indices.push(name.to_owned());
         }
     }
+    // Many patterns can match the same ones.
+    streams.sort();
+    streams.dedup();
     Ok((streams, indices))
 }
 
@@ -74,21 +79,25 @@ pub(in crate::node) fn add_to_streams(
         ));
     }
     for name in aliases {
+        work::check()?;
         check_stream_alias(catalog, name)?;
+    }
+    let bytes = copies_bytes(aliases, alias);
+    edit_all(catalog, |stream| {
         if alias.is_write_index == Some(true) {
-            edit_all(catalog, |stream| {
+            for name in aliases {
                 if let Some(other) = stream.aliases.get_mut(name) {
                     other.is_write_index = None;
                 }
-            });
+            }
         }
-    }
-    edit_all(catalog, |stream| {
         if streams.contains(&stream.name) {
+            // Every data stream has a copy of each alias.
+            work::claim(bytes)?;
             stream.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Removes the aliases that match the names and patterns. Returns whether there were any.
@@ -96,26 +105,28 @@ pub(in crate::node) fn remove_from_streams(
     catalog: &mut Catalog,
     streams: &[Arc<str>],
     aliases: &[String],
-) -> bool {
-    let mut removed = false;
+) -> Result<bool> {
+    let (mut removed, wanted) = (false, Wanted::of(aliases));
     edit_all(catalog, |stream| {
         if streams.contains(&stream.name) {
-            let before = stream.aliases.len();
-            stream.aliases.retain(|name, _| !aliases.iter().any(|alias| matches_name(alias, name)));
-            removed |= stream.aliases.len() < before;
+            let gone = wanted.among(stream.aliases.keys())?;
+            gone.iter().for_each(|name| drop(stream.aliases.remove(name)));
+            removed |= !gone.is_empty();
         }
-    });
-    removed
+        Ok(())
+    })?;
+    Ok(removed)
 }
 
-fn edit_all(catalog: &mut Catalog, mut change: impl FnMut(&mut DataStream)) {
+fn edit_all(catalog: &mut Catalog, mut change: impl FnMut(&mut DataStream) -> Result<()>) -> Result<()> {
     for stream in catalog.data_streams.values_mut() {
         let mut edited = (**stream).clone();
-        change(&mut edited);
+        change(&mut edited)?;
         if edited != **stream {
             *stream = Arc::new(edited);
         }
     }
+    Ok(())
 }
 
 /// Checks that an alias belongs to indices or to data streams, but not to both.
