@@ -3,7 +3,7 @@
 //! Source: `MetadataIndexTemplateService`. A matching composable template hides all legacy templates; if
 //! several composable templates match, the one with the highest priority is used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use limber_mapping::{ObjectParser, RequestError, validation_failed};
 use limber_text::wildcard;
@@ -18,6 +18,7 @@ use super::template::{
 use super::{DataStream, DataStreamOptions};
 use crate::api::Result;
 use crate::lifecycle::StreamLifecycle;
+use crate::settings::{flatten, normalize_index_keys};
 
 /// What a composable template defines for a data stream.
 #[derive(Debug)]
@@ -215,8 +216,15 @@ impl Templates {
 
     fn resolve_composable(&self, template: &Value) -> ResolvedTemplate {
         let mut resolved = ResolvedTemplate::default();
-        for component in components_of(template) {
-            if let Some(component) = self.components.get(component) {
+        // A component that is named again replaces all that it has laid before.
+        let names: Vec<&str> = components_of(template).collect();
+        let last: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
+        for (place, name) in names.iter().enumerate().filter(|(place, name)| last[**name] == *place) {
+            if let Some(component) = self.components.get(*name) {
+                if place % COMPONENTS_PER_TURN == COMPONENTS_PER_TURN - 1 {
+                    work::let_others_run();
+                }
                 resolved.lay(&TemplateBody::of(&component["template"]));
             }
         }
@@ -302,12 +310,25 @@ impl Templates {
         Ok(template)
     }
 
-    /// Returns the names of templates whose settings use a lifecycle policy.
-    pub(crate) fn using_policy(&self, policy: &str) -> Vec<&str> {
-        let uses = |body: &Value| {
-            self.resolve_composable(body).settings.get("index.lifecycle.name") == Some(&policy.into())
-        };
-        self.composable.iter().filter(|(_, body)| uses(body)).map(|(name, _)| name.as_str()).collect()
+    /// Returns the names of the templates whose settings use each lifecycle policy.
+    pub(crate) fn by_policy(&self) -> Result<BTreeMap<String, Vec<&str>>> {
+        // What each component says about it, read once.
+        let mut said: HashMap<&str, Option<Value>> = HashMap::new();
+        for (name, component) in &self.components {
+            work::check()?;
+            said.insert(name, policy_in(&component["template"])?);
+        }
+        let mut templates: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (name, body) in &self.composable {
+            work::check()?;
+            let own = policy_in(&body["template"])?;
+            let of_components =
+                components_of(body).filter_map(|component| said.get(component)?.as_ref()).last();
+            if let Some(Value::String(policy)) = own.as_ref().or(of_components) {
+                templates.entry(policy.clone()).or_default().push(name);
+            }
+        }
+        Ok(templates)
     }
 
     /// Returns `allow_auto_create` of the template that a new index would use.
@@ -357,6 +378,16 @@ impl Templates {
         let resolved = simulated(self.resolve_composable(&template).to_json(), &template);
         Ok(json!({"template": resolved, "overlapping": overlapping}))
     }
+}
+
+/// How many components are laid before others may run beside the request.
+const COMPONENTS_PER_TURN: usize = 4;
+
+/// Returns what the settings of a template or component say about the lifecycle policy: its name, or null if
+/// they remove it.
+fn policy_in(template: &Value) -> Result<Option<Value>> {
+    let settings = normalize_index_keys(flatten(&template["settings"])?);
+    Ok(settings.get("index.lifecycle.name").cloned())
 }
 
 /// Returns what a template resolves to as `_simulate` shows it: with the tier where its indices are created,

@@ -1,5 +1,7 @@
 //! Merging the mappings of templates: later ones win field by field.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 /// Merges `over` into `base`. Objects with `properties` merge field by field, and a leaf definition replaces
@@ -14,9 +16,8 @@ pub(crate) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, V
                 merge_fields(below, above)
             }
             (Some(Value::Array(below)), Value::Array(above)) if key == "dynamic_templates" => {
-                below.retain(|one| {
-                    !above.iter().any(|new| name_of(new).is_some() && name_of(new) == name_of(one))
-                });
+                let new: HashSet<&String> = above.iter().filter_map(name_of).collect();
+                below.retain(|one| name_of(one).is_none_or(|name| !new.contains(name)));
                 below.extend(above.iter().cloned());
             }
             (Some(Value::Object(below)), Value::Object(above)) if key == "_meta" => {

@@ -12,6 +12,8 @@ pub type FlatSettings = Map<String, Value>;
 /// trees are walked by recursion.
 const DEPTH_MAX: usize = 20;
 const KEYS_MAX: usize = 10_000;
+/// Longest key, in bytes. The key of an object is part of the key of everything in it.
+const KEY_BYTES_MAX: usize = 4_096;
 /// How much of a refused key an error shows.
 const SHOWN_CHARS: usize = 100;
 
@@ -42,6 +44,12 @@ fn flatten_into(
         )));
     }
     for (name, value) in object {
+        if !prefix.is_empty() && prefix.len() + name.len() > KEY_BYTES_MAX {
+            let shown: String = prefix.chars().chain(name.chars()).take(SHOWN_CHARS).collect();
+            return Err(RequestError::illegal_argument(format!(
+                "the setting [{shown}...] has more than [{KEY_BYTES_MAX}] bytes"
+            )));
+        }
         let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         match value {
             Value::Object(inner) => flatten_into(inner, &key, flat, depth + 1)?,
@@ -147,6 +155,13 @@ mod tests {
         }
         assert!(flatten(&deep).is_err());
         assert!(flatten(&json!([])).is_err());
+    }
+
+    #[test]
+    fn the_key_of_an_object_is_not_repeated_without_end() {
+        let of = |length: usize| flatten(&json!({"k".repeat(length): {"a": "x", "b": "y"}}));
+        assert_eq!(of(KEY_BYTES_MAX - 1).expect("short enough").len(), 2);
+        assert!(of(KEY_BYTES_MAX).expect_err("too long").reason.len() < 1_000);
     }
 
     #[test]

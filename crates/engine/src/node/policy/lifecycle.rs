@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_store::sync::Mutex;
 use limber_text::{time_value, wildcard};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::lifecycle_round::execution_of;
@@ -124,6 +125,7 @@ impl Node {
     pub fn get_policies(&self, names: &str) -> Result<Value> {
         let policies = self.lifecycles.policies.load();
         let catalog = self.catalog.load();
+        let templates = catalog.templates.by_policy()?;
         let mut shown = Map::new();
         for part in names.split(',').map(str::trim) {
             let mut found = policies
@@ -134,7 +136,9 @@ impl Node {
                 return Err(not_found(part));
             }
             for (name, policy) in found {
-                let policy = show(&catalog, name, policy);
+                work::check()?;
+                let users = templates.get(name).map_or(&[][..], Vec::as_slice);
+                let policy = show(&catalog, name, policy, users);
                 limber_mapping::claim_tree(&policy)?;
                 shown.insert(name.clone(), policy);
             }
@@ -413,8 +417,8 @@ fn users<'a>(catalog: &'a Catalog, policy: &str) -> Vec<&'a str> {
     users.map(|index| &*index.name).collect()
 }
 
-fn show(catalog: &Catalog, name: &str, policy: &Policy) -> Value {
-    let templates = catalog.templates.using_policy(name);
+/// `templates`: the names of the templates that use the policy.
+fn show(catalog: &Catalog, name: &str, policy: &Policy, templates: &[&str]) -> Value {
     let is_by_template = |stream: &&Arc<str>| {
         catalog.templates.makes_data_streams(stream).is_some_and(|template| templates.contains(&template))
     };
