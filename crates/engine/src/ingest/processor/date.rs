@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limber_mapping::RequestError;
 use limber_mapping::date::{DateFormat, Instant, MILLIS_PER_DAY, Zone, days_from_civil};
+use limber_work as work;
 
 use super::super::date_pattern::{DatePattern, read_offset, zone};
 use super::super::document::IngestDocument;
@@ -161,11 +162,16 @@ impl Processor for DateProcessor {
         };
         let year = document.timestamp().get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970);
         let mut last = None;
-        for format in &self.formats {
+        for (place, format) in self.formats.iter().enumerate() {
+            work::check()?;
             let Some(text) = &text else {
                 last = Some(RequestError::illegal_argument("cannot parse empty datetime"));
                 continue;
             };
+            // Each error has the text, and only the last one is shown.
+            if place + 1 < self.formats.len() && format.is_too_short_for(text) {
+                continue;
+            }
             match format.instant(text, year, &default_zone) {
                 Ok(instant) => {
                     let date = self.output.write(instant, &default_zone);
@@ -185,7 +191,23 @@ impl Processor for DateProcessor {
     }
 }
 
+/// A date is at most this many times as long as its pattern, besides the names of zones.
+const LENGTH_OF_PATTERN: usize = 4;
+const NAMES_BYTES_MAX: usize = 256;
+
 impl Format {
+    /// Whether no text of this length is a date in this format.
+    pub fn is_too_short_for(&self, text: &str) -> bool {
+        let pattern_bytes = match self {
+            Format::Iso8601 => 0,
+            Format::BuiltIn(format) => format.pattern.len(),
+            Format::Pattern(pattern, _) => pattern.len(),
+            // A number may have any count of digits.
+            Format::Unix | Format::UnixMillis | Format::Tai64n => return false,
+        };
+        text.len() > LENGTH_OF_PATTERN * pattern_bytes + NAMES_BYTES_MAX
+    }
+
     /// Parses a string. A missing year is `year`, a missing zone is `zone`.
     pub fn instant(&self, text: &str, year: i32, zone: &TimeZone) -> Result<Timestamp, RequestError> {
         let (name, parsed) = match self {

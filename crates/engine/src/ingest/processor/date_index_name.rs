@@ -6,6 +6,7 @@
 
 use jiff::tz::TimeZone;
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::super::date_pattern::{DatePattern, zone};
 use super::super::document::IngestDocument;
@@ -74,13 +75,21 @@ impl Processor for DateIndexName {
         let text = java_text(document, id);
         let year = document.timestamp().get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970);
         let mut last = None;
-        let found = self.formats.iter().find_map(|format| match format.instant(&text, year, &self.zone) {
-            Ok(instant) => Some(instant),
-            Err(error) => {
-                last = Some(error);
-                None
+        let mut found = None;
+        for (place, format) in self.formats.iter().enumerate() {
+            work::check()?;
+            // Each error has the text, and only the last one is shown.
+            if place + 1 < self.formats.len() && format.is_too_short_for(&text) {
+                continue;
             }
-        });
+            match format.instant(&text, year, &self.zone) {
+                Ok(instant) => {
+                    found = Some(instant);
+                    break;
+                }
+                Err(error) => last = Some(error),
+            }
+        }
         let Some(instant) = found else {
             let error = RequestError::illegal_argument(format!("unable to parse date [{text}]"));
             return Err(match last {
