@@ -28,8 +28,9 @@ pub(super) fn list_method(
     Ok(Some(match (name, arguments) {
         ("asList" | "asCollection", []) => target.clone(),
         ("containsAll", [others]) => {
+            let own = items();
             for other in machine.items(others, at)? {
-                if position(machine, items().iter(), &other, at)?.is_none() {
+                if position(machine, own.iter(), &other, at)?.is_none() {
                     return Ok(Some(Value::Bool(false)));
                 }
             }
