@@ -52,6 +52,6 @@ mod tests {
         });
         assert_eq!(field_count(&body), 5);
         let paths = ["r", "o", "o.a", "o.a.raw", "properties"];
-        assert_eq!(path_bytes(&body), paths.iter().map(|path| path.len() as u64 + 1).sum());
+        assert_eq!(path_bytes(&body), paths.iter().map(|path| path.len() as u64 + 1).sum::<u64>());
     }
 }
