@@ -18,7 +18,6 @@ use super::template::{
 use super::{DataStream, DataStreamOptions};
 use crate::api::Result;
 use crate::lifecycle::StreamLifecycle;
-use crate::settings::{flatten, normalize_index_keys};
 
 /// What a composable template defines for a data stream.
 #[derive(Debug)]
@@ -310,27 +309,6 @@ impl Templates {
         Ok(template)
     }
 
-    /// Returns the names of the templates whose settings use each lifecycle policy.
-    pub(crate) fn by_policy(&self) -> Result<BTreeMap<String, Vec<&str>>> {
-        // What each component says about it, read once.
-        let mut said: HashMap<&str, Option<Value>> = HashMap::new();
-        for (name, component) in &self.components {
-            work::check()?;
-            said.insert(name, policy_in(&component["template"])?);
-        }
-        let mut templates: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for (name, body) in &self.composable {
-            work::check()?;
-            let own = policy_in(&body["template"])?;
-            let of_components =
-                components_of(body).filter_map(|component| said.get(component)?.as_ref()).last();
-            if let Some(Value::String(policy)) = own.as_ref().or(of_components) {
-                templates.entry(policy.clone()).or_default().push(name);
-            }
-        }
-        Ok(templates)
-    }
-
     /// Returns `allow_auto_create` of the template that a new index would use.
     pub(crate) fn allows_auto_create(&self, index: &str) -> Option<bool> {
         self.best_composable(index).and_then(|(_, template)| template["allow_auto_create"].as_bool())
@@ -382,13 +360,6 @@ impl Templates {
 
 /// How many components are laid before others may run beside the request.
 const COMPONENTS_PER_TURN: usize = 4;
-
-/// Returns what the settings of a template or component say about the lifecycle policy: its name, or null if
-/// they remove it.
-fn policy_in(template: &Value) -> Result<Option<Value>> {
-    let settings = normalize_index_keys(flatten(&template["settings"])?);
-    Ok(settings.get("index.lifecycle.name").cloned())
-}
 
 /// Returns what a template resolves to as `_simulate` shows it: with the tier where its indices are created,
 /// unless the template names one, and without empty mappings.

@@ -13,6 +13,7 @@ pub mod names;
 mod resolve;
 mod stream_overrides;
 mod template;
+mod template_policies;
 
 pub use alias::Alias;
 pub(crate) use alias_actions::{AliasAction, parse_actions};

@@ -95,8 +95,8 @@ impl<'f> Filtering<'f> {
         any(&self.filter.excludes, path, |pattern| may_match_below(pattern, path))
     }
 
-    /// Returns how far the `includes` match at best along a path, whose last part is `name`, and the place for
-    /// what is below it. `place` is that of the object around it.
+    /// Returns how far the `includes` match at best along a path, whose last part is `name`, and the place
+    /// for what is below it. `place` is that of the object around it.
     fn kept_by(&self, place: &Place, path: &str, name: &str) -> Result<(Reach, Place), Stop> {
         if let Some(levels) = &self.levels {
             return levels.descend(place, name);

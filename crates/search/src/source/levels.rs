@@ -1,8 +1,8 @@
 //! Patterns of paths, level by level: "does one of them match this path, or something below it?"
 //!
-//! Source: Elasticsearch's `FilterPath`: `*` matches any characters of one name, `**` any number of names. The
-//! names of a document may have dots, which separate levels too. How far each pattern has matched is handed
-//! down from object to object, so that a long name is read once, and not again for everything below it.
+//! Source: Elasticsearch's `FilterPath`: `*` matches any characters of one name, `**` any number of names.
+//! The names of a document may have dots, which separate levels too. How far each pattern has matched is
+//! handed down from object to object, so that a long name is read once, and not again for everything below it.
 
 use limber_text::wildcard;
 use limber_work::{self as work, Stop};

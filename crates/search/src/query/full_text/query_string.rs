@@ -16,7 +16,7 @@ use super::lenient::lenient;
 use super::match_phrase::phrase;
 use super::match_text::{Operator, WordOptions, operator, words};
 use super::multi_match::parse_fields;
-use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
+use super::query_string_syntax::{Clause, Leaf, Occur, Tree, escape, read, unescape};
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -190,18 +190,6 @@ fn zone(value: &Value) -> Result<String, RequestError> {
             Err(RequestError::parsing(reason))
         }
     }
-}
-
-/// Escapes each special character of the text with a backslash. Source: Lucene's `QueryParserBase#escape`.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        if r#"\+-!():^[]"{}~*?|&/"#.contains(character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }
 
 /// Refuses patterns that begin with a wildcard, with Lucene's message.

@@ -7,7 +7,7 @@
 mod escapes;
 
 use escapes::has_wildcard;
-pub(in crate::query) use escapes::unescape;
+pub(in crate::query) use escapes::{escape, unescape};
 
 /// Largest nesting depth of parentheses.
 const DEPTH_MAX: usize = 30;

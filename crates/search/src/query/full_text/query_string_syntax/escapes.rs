@@ -19,6 +19,18 @@ pub(in crate::query) fn unescape(text: &str) -> String {
     plain
 }
 
+/// Escapes each special character of the text with a backslash. Source: Lucene's `QueryParserBase#escape`.
+pub(in crate::query) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if r#"\+-!():^[]"{}~*?|&/"#.contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
 /// Returns the character of four hexadecimal digits (`\u00e9`).
 fn unicode(digits: &str) -> Option<char> {
     let digits = digits.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
