@@ -4,6 +4,7 @@
 
 pub(crate) mod alias;
 mod alias_actions;
+mod components;
 mod composable;
 mod data_stream;
 pub mod date_math;

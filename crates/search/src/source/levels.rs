@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `FilterPath`: `*` matches any characters of one name, `**` any number of names.
 //! The names of a document may have dots, which separate levels too. How far each pattern has matched is
-//! handed down from object to object, so that a long name is read once, and not again for everything below it.
+//! handed down from object to object, so that a long name is read once, and not for everything below it.
 
 use limber_text::wildcard;
 use limber_work::{self as work, Stop};
@@ -25,6 +25,7 @@ pub(super) struct Levels<'p>(Vec<Vec<&'p str>>);
 const STEPS_PER_CHECK: usize = 1 << 10;
 
 impl<'p> Levels<'p> {
+    /// Splits patterns.
     pub fn of(patterns: &'p [String]) -> Levels<'p> {
         let levels = |pattern: &'p String| {
             let mut levels: Vec<&str> = pattern.split('.').collect();

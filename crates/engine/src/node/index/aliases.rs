@@ -325,6 +325,7 @@ pub(in crate::node) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
+    /// Separates names from patterns.
     pub fn of(aliases: &'a [String]) -> Wanted<'a> {
         let is_pattern = |alias: &&str| wildcard::is_pattern(alias) || *alias == "_all";
         let (patterns, names): (Vec<&str>, Vec<&str>) =

@@ -40,13 +40,11 @@ pub const ROUTES: &[Route] = &[Route {
 const QUERY_PARAMETERS: [&str; 6] =
     ["q", "df", "analyzer", "analyze_wildcard", "default_operator", "lenient"];
 
-fn explain(app: &App, request: &Request) -> Result<Response> {
-    let (index, id) = (request.path("index"), request.path("id"));
-    if has_query_body(request) || request.param("q").is_none() {
-        refuse_url_query(request)?;
-    }
-    // There are no vectors that could be left out.
-    request.flag("_source_exclude_vectors")?;
+/// Returns the search that explains the document `id`.
+///
+/// # Errors
+/// The body has other members than a query, or there is no query.
+fn search_for(request: &Request, id: &str) -> Result<Map<String, Value>> {
     let body = request.json()?.unwrap_or(Value::Null);
     let mut search = Map::new();
     for (name, value) in body.as_object().into_iter().flatten() {
@@ -62,6 +60,17 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     search.insert("explain".into(), true.into());
     search.insert("size".into(), 1.into());
     search.insert("search_pipeline".into(), "_none".into());
+    Ok(search)
+}
+
+fn explain(app: &App, request: &Request) -> Result<Response> {
+    let (index, id) = (request.path("index"), request.path("id"));
+    if has_query_body(request) || request.param("q").is_none() {
+        refuse_url_query(request)?;
+    }
+    // There are no vectors that could be left out.
+    request.flag("_source_exclude_vectors")?;
+    let mut search = search_for(request, id)?;
     let stored = request.list("stored_fields");
     if !stored.is_empty() {
         search.insert("stored_fields".into(), json!(stored));
