@@ -216,7 +216,7 @@ fn a_second_snapshot_copies_what_is_new_and_a_deletion_keeps_what_is_shared() {
 fn merges_leave_the_files_that_a_snapshot_reads() {
     // A merge and two commits happen between any two calls to the repository.
     let memory = MemoryBlobs::default();
-    let blobs = Interrupted::every(memory.clone());
+    let blobs = Interrupted::when(When::Always, memory.clone());
     let from = node(6, blobs.clone());
     from.node.create_index("t", &json!({"settings": {"number_of_shards": 2}})).expect("created");
     for number in 0..30 {
@@ -348,23 +348,28 @@ fn a_fault_at_every_call_leaves_only_snapshots_that_restore() {
 
 type Action = Box<dyn Fn() + Send>;
 
+/// The calls during which a repository does something else.
+#[derive(Clone, Copy)]
+enum When {
+    Always,
+    /// At the call with this number.
+    At(u64),
+    /// Before a blob of shard data is written.
+    ShardData,
+}
+
 /// A repository that does something else during its calls.
 #[derive(Clone)]
 struct Interrupted {
     blobs: MemoryBlobs,
     calls: Arc<AtomicU64>,
-    /// The call at which it does so; `None` for every call.
-    at: Option<u64>,
+    when: When,
     action: Arc<Mutex<Option<Action>>>,
 }
 
 impl Interrupted {
-    fn every(blobs: MemoryBlobs) -> Interrupted {
-        Interrupted { blobs, calls: Arc::default(), at: None, action: Arc::default() }
-    }
-
-    fn at(blobs: MemoryBlobs, at: u64) -> Interrupted {
-        Interrupted { at: Some(at), ..Interrupted::every(blobs) }
+    fn when(when: When, blobs: MemoryBlobs) -> Interrupted {
+        Interrupted { blobs, calls: Arc::default(), when, action: Arc::default() }
     }
 
     fn interrupt(&self, action: impl Fn() + Send + 'static) {
@@ -372,11 +377,14 @@ impl Interrupted {
         *self.action.lock() = Some(Box::new(action));
     }
 
-    fn call(&self) {
+    fn call(&self, name: &str) {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        if self.at.is_none_or(|at| at == number)
-            && let Some(action) = self.action.try_lock().as_deref().and_then(Option::as_ref)
-        {
+        let is_due = match self.when {
+            When::Always => true,
+            When::At(at) => at == number,
+            When::ShardData => name.contains("/data-"),
+        };
+        if is_due && let Some(action) = self.action.try_lock().as_deref().and_then(Option::as_ref) {
             action();
         }
     }
@@ -384,7 +392,7 @@ impl Interrupted {
 
 impl Blobs for Interrupted {
     fn put_if_absent(&self, name: &str, bytes: Vec<u8>) -> limber_store::Result<bool> {
-        self.call();
+        self.call(name);
         self.blobs.put_if_absent(name, bytes)
     }
 
@@ -393,54 +401,17 @@ impl Blobs for Interrupted {
         name: &str,
         admits: &mut dyn FnMut(u64) -> limber_store::Result<()>,
     ) -> limber_store::Result<Vec<u8>> {
-        self.call();
+        self.call(name);
         self.blobs.get_if(name, admits)
     }
 
     fn list(&self, folder: &str) -> limber_store::Result<Vec<Blob>> {
-        self.call();
+        self.call(folder);
         self.blobs.list(folder)
     }
 
     fn delete(&self, name: &str) -> limber_store::Result<()> {
-        self.call();
-        self.blobs.delete(name)
-    }
-
-    fn place(&self) -> &str {
-        self.blobs.place()
-    }
-}
-
-/// Blobs that do something once before a blob of shard data is written.
-struct Meanwhile {
-    blobs: MemoryBlobs,
-    act: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-}
-
-impl Blobs for Meanwhile {
-    fn put_if_absent(&self, name: &str, bytes: Vec<u8>) -> limber_store::Result<bool> {
-        if name.contains("/data-")
-            && let Some(act) = self.act.lock().take()
-        {
-            act();
-        }
-        self.blobs.put_if_absent(name, bytes)
-    }
-
-    fn get_if(
-        &self,
-        name: &str,
-        admits: &mut dyn FnMut(u64) -> limber_store::Result<()>,
-    ) -> limber_store::Result<Vec<u8>> {
-        self.blobs.get_if(name, admits)
-    }
-
-    fn list(&self, folder: &str) -> limber_store::Result<Vec<Blob>> {
-        self.blobs.list(folder)
-    }
-
-    fn delete(&self, name: &str) -> limber_store::Result<()> {
+        self.call(name);
         self.blobs.delete(name)
     }
 
@@ -451,16 +422,21 @@ impl Blobs for Meanwhile {
 
 #[test]
 fn a_snapshot_has_the_mappings_of_the_documents_that_came_after_it_began() {
-    let blobs = Arc::new(Meanwhile { blobs: MemoryBlobs::default(), act: Mutex::new(None) });
-    let from = node_on(CrashDisk::new(1), 1, blobs.clone());
+    let blobs = Interrupted::when(When::ShardData, MemoryBlobs::default());
+    let from = node_on(CrashDisk::new(1), 1, Arc::new(blobs.clone()));
     put(&from.node, "a", "1", json!({"n": 1}));
     put(&from.node, "b", "1", json!({"n": 1}));
     let writer = from.node.clone();
     // While the first index is copied, a document of the second one gets a new field.
-    *blobs.act.lock() = Some(Box::new(move || put(&writer, "b", "2", json!({"fresh": "hello"}))));
+    let is_done = AtomicBool::new(false);
+    blobs.interrupt(move || {
+        if !is_done.swap(true, Ordering::Relaxed) {
+            put(&writer, "b", "2", json!({"fresh": "hello"}));
+        }
+    });
     let made = from.node.create_snapshot("r", "s", &json!({"indices": "a,b"}), true).expect("taken");
     assert_eq!(made["snapshot"]["state"], "SUCCESS");
-    let to = node_on(CrashDisk::new(2), 2, blobs);
+    let to = node_on(CrashDisk::new(2), 2, Arc::new(blobs));
     to.node.restore_snapshot("r", "s", &json!({"indices": "b"}), true).expect("restored");
     assert_eq!(documents(&to.node, "b").len(), 2);
     assert_eq!(search(&to.node, "b", json!({"match": {"fresh": "hello"}})).len(), 1);
@@ -536,7 +512,7 @@ fn of_two_nodes_that_write_at_once_one_fails_and_nothing_is_lost() {
     for kind in 0..4 {
         for at in 0.. {
             let memory = MemoryBlobs::default();
-            let blobs = Interrupted::at(memory.clone(), at);
+            let blobs = Interrupted::when(When::At(at), memory.clone());
             let first = node(9, blobs.clone());
             let second = node(10, memory.clone());
             let mut expected = Expected::new();
@@ -624,7 +600,7 @@ fn a_lost_blob_is_copied_again_by_the_next_snapshot() {
 #[test]
 fn a_snapshot_that_is_deleted_while_it_is_taken_is_aborted() {
     let memory = MemoryBlobs::default();
-    let blobs = Interrupted::at(memory.clone(), 4);
+    let blobs = Interrupted::when(When::At(4), memory.clone());
     let from = node(15, blobs.clone());
     put(&from.node, "t", "a", json!({"n": 1}));
     let other = from.node.clone();

@@ -9,6 +9,8 @@ use limber_text::wildcard;
 use limber_work::{self as work, Stop};
 use serde_json::{Map, Value, json};
 
+use crate::source::any_pattern;
+
 /// Adds to `found` the unmapped values of `source` that a pattern or name matches, by their paths from
 /// `scope` on. `scope` is the path of the nested object that `source` is; values of its own nested objects
 /// are not collected.
@@ -35,9 +37,6 @@ struct Unmapped<'a> {
     base: usize,
     found: &'a mut Map<String, Value>,
 }
-
-/// Bytes of a path and of patterns that are compared between two checks.
-const BYTES_PER_CHECK: usize = 1 << 18;
 
 impl Unmapped<'_> {
     /// Collects the values of an object. `path` ends in a dot, unless it is empty, and is the same again when
@@ -88,7 +87,8 @@ impl Unmapped<'_> {
 
     fn add<'v>(&mut self, path: &str, values: impl IntoIterator<Item = &'v Value>) -> Result<(), Stop> {
         let mut values = values.into_iter().peekable();
-        if values.peek().is_none() || !self.is_wanted(path)? {
+        let matches = |pattern: &str| wildcard::matches(pattern, path);
+        if values.peek().is_none() || !any_pattern(self.patterns, path, matches)? {
             return Ok(());
         }
         let shown = &path[self.base..];
@@ -99,21 +99,6 @@ impl Unmapped<'_> {
             list.extend(values.cloned());
         }
         Ok(())
-    }
-
-    fn is_wanted(&self, path: &str) -> Result<bool, Stop> {
-        let mut bytes = 0;
-        for pattern in self.patterns {
-            if wildcard::matches(pattern, path) {
-                return Ok(true);
-            }
-            bytes += pattern.len() + path.len();
-            if bytes >= BYTES_PER_CHECK {
-                bytes = 0;
-                work::check_beyond_deadline()?;
-            }
-        }
-        Ok(false)
     }
 }
 

@@ -10,11 +10,12 @@
 //!   included. Lists lose the objects and lists that are empty, but an emptied member stays, as `{}` or `[]`.
 
 use limber_text::wildcard;
-use limber_work::{self as work, Stop};
+use limber_work::Stop;
 use serde_json::{Map, Value};
 
 use super::filter::SourceFilter;
 use super::levels::{Levels, Reach};
+use super::patterns::any_pattern;
 
 /// Returns the document without what the filter excludes.
 ///
@@ -87,12 +88,12 @@ impl<'f> Filtering<'f> {
 
     /// Whether an exclude matches a path.
     fn is_excluded(&self, path: &str) -> Result<bool, Stop> {
-        any(&self.filter.excludes, path, |pattern| wildcard::matches(pattern, path))
+        any_pattern(&self.filter.excludes, path, |pattern| wildcard::matches(pattern, path))
     }
 
     /// Whether an exclude may match something below a path that is not excluded itself.
     fn may_exclude_below(&self, path: &str) -> Result<bool, Stop> {
-        any(&self.filter.excludes, path, |pattern| may_match_below(pattern, path))
+        any_pattern(&self.filter.excludes, path, |pattern| may_match_below(pattern, path))
     }
 
     /// Returns how far the `includes` match at best along a path, whose last part is `name`, and the place
@@ -102,9 +103,9 @@ impl<'f> Filtering<'f> {
             return levels.descend(place, name);
         }
         let includes = &self.filter.includes;
-        let reach = if any(includes, path, |pattern| wildcard::matches(pattern, path))? {
+        let reach = if any_pattern(includes, path, |pattern| wildcard::matches(pattern, path))? {
             Reach::Whole
-        } else if any(includes, path, |pattern| may_match_below(pattern, path))? {
+        } else if any_pattern(includes, path, |pattern| may_match_below(pattern, path))? {
             Reach::Below
         } else {
             Reach::Nowhere
@@ -194,26 +195,6 @@ impl<'f> Filtering<'f> {
             scalar => is_included.then(|| (scalar.clone(), false)),
         })
     }
-}
-
-/// Bytes of paths that patterns are compared with between two checks.
-const BYTES_PER_CHECK: usize = 1 << 18;
-
-/// Whether `test` holds for any pattern. A test takes at most the time to read the pattern and `path`.
-fn any(patterns: &[String], path: &str, test: impl Fn(&str) -> bool) -> Result<bool, Stop> {
-    work::check_beyond_deadline()?;
-    let mut bytes = 0;
-    for pattern in patterns {
-        if test(pattern) {
-            return Ok(true);
-        }
-        bytes += pattern.len() + path.len();
-        if bytes >= BYTES_PER_CHECK {
-            bytes = 0;
-            work::check_beyond_deadline()?;
-        }
-    }
-    Ok(false)
 }
 
 /// Whether the pattern can match a path below `path`, which is not empty.

@@ -10,7 +10,7 @@ use limber_work::{self as work, Stop};
 /// How far a pattern matches along a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
-    /// Nothing at or below the path matches.
+    /// Neither the path nor anything below it matches.
     Nowhere,
     /// Something below the path may match.
     Below,

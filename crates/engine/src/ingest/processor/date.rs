@@ -161,33 +161,51 @@ impl Processor for DateProcessor {
                 .ok_or_else(|| RequestError::illegal_argument(format!("Unknown time-zone ID: {name}")))?,
         };
         let year = document.timestamp().get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970);
-        let mut last = None;
-        for (place, format) in self.formats.iter().enumerate() {
-            work::check()?;
-            let Some(text) = &text else {
-                last = Some(RequestError::illegal_argument("cannot parse empty datetime"));
-                continue;
-            };
-            // Each error has the text, and only the last one is shown.
-            if place + 1 < self.formats.len() && format.is_too_short_for(text) {
-                continue;
+        let instant = match &text {
+            Some(text) => first_instant(&self.formats, text, year, &default_zone)?,
+            None => {
+                let empty = || RequestError::illegal_argument("cannot parse empty datetime");
+                return Err(unreadable("null", (!self.formats.is_empty()).then(empty)));
             }
-            match format.instant(text, year, &default_zone) {
-                Ok(instant) => {
-                    let date = self.output.write(instant, &default_zone);
-                    let date = document.make_string(&date)?;
-                    self.target.set(document, date)?;
-                    return Ok(Flow::Continue);
-                }
-                Err(error) => last = Some(error),
-            }
+        };
+        let date = self.output.write(instant, &default_zone);
+        let date = document.make_string(&date)?;
+        self.target.set(document, date)?;
+        Ok(Flow::Continue)
+    }
+}
+
+/// Parses a text in the first of these formats that fits it. A missing year is `year`, a missing zone is
+/// `zone`.
+///
+/// # Errors
+/// None of them fits, or the request must end.
+pub(super) fn first_instant(
+    formats: &[Format],
+    text: &str,
+    year: i32,
+    zone: &TimeZone,
+) -> Result<Timestamp, RequestError> {
+    let mut last = None;
+    for (place, format) in formats.iter().enumerate() {
+        work::check()?;
+        // Each error has the text, and only the last one is shown.
+        if place + 1 < formats.len() && format.is_too_short_for(text) {
+            continue;
         }
-        let shown = text.as_deref().unwrap_or("null");
-        let error = RequestError::illegal_argument(format!("unable to parse date [{shown}]"));
-        Err(match last {
-            Some(cause) => error.caused_by(cause),
-            None => error,
-        })
+        match format.instant(text, year, zone) {
+            Ok(instant) => return Ok(instant),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(unreadable(text, last))
+}
+
+fn unreadable(text: &str, cause: Option<RequestError>) -> RequestError {
+    let error = RequestError::illegal_argument(format!("unable to parse date [{text}]"));
+    match cause {
+        Some(cause) => error.caused_by(cause),
+        None => error,
     }
 }
 
@@ -197,7 +215,7 @@ const NAMES_BYTES_MAX: usize = 256;
 
 impl Format {
     /// Whether no text of this length is a date in this format.
-    pub fn is_too_short_for(&self, text: &str) -> bool {
+    fn is_too_short_for(&self, text: &str) -> bool {
         let pattern_bytes = match self {
             Format::Iso8601 => 0,
             Format::BuiltIn(format) => format.pattern.len(),

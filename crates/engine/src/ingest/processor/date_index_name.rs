@@ -6,7 +6,6 @@
 
 use jiff::tz::TimeZone;
 use limber_mapping::RequestError;
-use limber_work as work;
 
 use super::super::date_pattern::{DatePattern, zone};
 use super::super::document::IngestDocument;
@@ -14,7 +13,7 @@ use super::super::document::path::FieldPath;
 use super::super::document::value::java_text;
 use super::super::options::Options;
 use super::super::template::Text;
-use super::date::{Format, format};
+use super::date::{Format, first_instant, format};
 use super::{Flow, Processor};
 
 const FORMAT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXX";
@@ -74,29 +73,7 @@ impl Processor for DateIndexName {
         let id = self.field.get(document)?;
         let text = java_text(document, id);
         let year = document.timestamp().get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970);
-        let mut last = None;
-        let mut found = None;
-        for (place, format) in self.formats.iter().enumerate() {
-            work::check()?;
-            // Each error has the text, and only the last one is shown.
-            if place + 1 < self.formats.len() && format.is_too_short_for(&text) {
-                continue;
-            }
-            match format.instant(&text, year, &self.zone) {
-                Ok(instant) => {
-                    found = Some(instant);
-                    break;
-                }
-                Err(error) => last = Some(error),
-            }
-        }
-        let Some(instant) = found else {
-            let error = RequestError::illegal_argument(format!("unable to parse date [{text}]"));
-            return Err(match last {
-                Some(cause) => error.caused_by(cause),
-                None => error,
-            });
-        };
+        let instant = first_instant(&self.formats, &text, year, &self.zone)?;
         let name_format = self.name_format.render(document)?;
         let pattern = DatePattern::parse(&name_format).map_err(|reason| {
             RequestError::illegal_argument(format!("Invalid format: [{name_format}]: {reason}"))

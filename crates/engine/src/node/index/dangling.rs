@@ -9,9 +9,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
-use super::create_index::check_is_free;
 use super::index_files::read_index_file;
-use super::indices::{check_aliases, check_index_alias};
 use super::live::index_folder;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
@@ -101,16 +99,7 @@ impl Node {
             self.check_dangling(&uuid, accept_data_loss)?;
             self.check_metadata_write_block()?;
             let catalog = self.catalog.load_full();
-            check_is_free(&catalog, &metadata.name)?;
-            if catalog.data_streams.contains_key(&metadata.name) {
-                return Err(crate::node::stream::data_streams::names_collide(&metadata.name, "index"));
-            }
-            let next = catalog.with_index(metadata.clone());
-            for alias in metadata.aliases.keys() {
-                check_index_alias(&next, alias)?;
-            }
-            check_aliases(&catalog, &next)?;
-            self.check_shard_limit(&catalog, &metadata.typed)?;
+            self.with_new_index(&catalog, &metadata)?;
             self.kept.keep_index(&metadata)?;
             self.change_state(|state| {
                 state.indices.insert(uuid.clone(), Listed::of(&metadata));
@@ -158,37 +147,21 @@ impl Node {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
-
     use super::*;
     use crate::api::IndicesOptions;
-    use crate::node::NodeConfig;
-
-    fn node(folder: &std::path::Path) -> Arc<Node> {
-        let config = NodeConfig {
-            data_paths: vec![folder.to_owned()],
-            memory_limit_bytes: 256 << 20,
-            cluster_name: "test".into(),
-            node_name: "node".into(),
-            compat_version: "8.14.3".into(),
-            settings: Map::new(),
-            background_threads: false,
-            search_processors: 1,
-        };
-        Node::open(config).expect("opens")
-    }
+    use crate::node::life::open::node_of_tests;
 
     #[test]
     fn an_index_that_is_being_deleted_is_not_imported() {
         for _ in 0..8 {
             let folder = tempfile::tempdir().expect("a folder");
-            let first = node(folder.path());
+            let first = node_of_tests(folder.path());
             first.create_index("lost", &json!({})).expect("created");
             first.close();
             drop(first);
             // Without its state, the node knows none of its indices.
             std::fs::remove_file(folder.path().join("state/node.json")).expect("removed");
-            let node = node(folder.path());
+            let node = node_of_tests(folder.path());
             let uuid = node.dangling.lock().keys().next().expect("one").clone();
             std::thread::scope(|scope| {
                 let opening = node.names.lock(&uuid);

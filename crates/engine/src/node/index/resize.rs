@@ -394,21 +394,7 @@ mod tests {
 
     use super::*;
     use crate::api::*;
-    use crate::node::NodeConfig;
-
-    fn node(folder: &std::path::Path) -> Arc<Node> {
-        let config = NodeConfig {
-            data_paths: vec![folder.to_owned()],
-            memory_limit_bytes: 256 << 20,
-            cluster_name: "test".into(),
-            node_name: "node".into(),
-            compat_version: "8.14.3".into(),
-            settings: Map::new(),
-            background_threads: false,
-            search_processors: 1,
-        };
-        Node::open(config).expect("opens")
-    }
+    use crate::node::life::open::node_of_tests;
 
     /// Checks that an unfinished index is neither written nor read, and that patterns pass over it.
     fn takes_no_documents(node: &Node, name: &str) {
@@ -441,7 +427,7 @@ mod tests {
     #[test]
     fn a_copy_that_is_not_finished_is_in_no_snapshot_and_goes() {
         let folder = tempfile::tempdir().expect("a folder");
-        let node = node(folder.path());
+        let node = node_of_tests(folder.path());
         node.create_index("whole", &json!({})).expect("an index");
         let copying = Copying::begin(&node, "half").expect("nobody else makes it");
         node.create_index_marked("half", &json!({}), true, ActiveCopies::Number(1)).expect("an index");

@@ -69,6 +69,24 @@ pub struct NodeConfig {
     pub search_processors: usize,
 }
 
+/// Opens a node for a unit test. It does not depend on how full the machine's disk is.
+#[cfg(test)]
+pub(in crate::node) fn node_of_tests(folder: &std::path::Path) -> Arc<Node> {
+    let mut settings = Map::new();
+    settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
+    let config = NodeConfig {
+        data_paths: vec![folder.to_owned()],
+        memory_limit_bytes: 256 << 20,
+        cluster_name: "test".into(),
+        node_name: "node".into(),
+        compat_version: "8.14.3".into(),
+        settings,
+        background_threads: false,
+        search_processors: 1,
+    };
+    Node::open(config).expect("opens")
+}
+
 /// Open indices by UUID, in the same order in every run.
 pub(in crate::node) type LiveIndices = BTreeMap<Arc<str>, Arc<LiveIndex>>;
 

@@ -54,8 +54,8 @@ impl Node {
             return Ok(());
         }
         let index = index();
-        let as_set = || index.as_ref().map_or(wanted, |index| index.typed.write_copies);
-        let shown = match if wanted == ActiveCopies::AsSet { as_set() } else { wanted } {
+        let settled = index.as_ref().map_or(wanted, |index| settled(wanted, &index.typed));
+        let shown = match settled {
             ActiveCopies::All => "ALL".to_owned(),
             _ => needed().to_string(),
         };
@@ -72,10 +72,14 @@ impl Node {
     }
 }
 
+/// Replaces `AsSet` by what the settings say.
+fn settled(wanted: ActiveCopies, settings: &IndexSettings) -> ActiveCopies {
+    if wanted == ActiveCopies::AsSet { settings.write_copies } else { wanted }
+}
+
 /// Returns the number of copies that a request wants of an index with these settings.
 pub(in crate::node) fn copies_of(wanted: ActiveCopies, settings: &IndexSettings) -> u32 {
-    let wanted = if wanted == ActiveCopies::AsSet { settings.write_copies } else { wanted };
-    match wanted {
+    match settled(wanted, settings) {
         ActiveCopies::Number(number) => number,
         ActiveCopies::All => 1 + settings.number_of_replicas,
         ActiveCopies::AsSet => 1,
