@@ -61,6 +61,12 @@ CBOR = [
     body("cbor_document", "cbor", lambda: b"\xa1" + text("a") + b"\x9f" + b"\x9f" * 90 + b"\xa0" * 2_000_000 + b"\xff" * 91, path="/media/_doc", expect=OK + REFUSED),
     body("smile_document", "smile", b":)\n\x07\xfa\x80a\x24" + b"\xf8\xf9" * 10_000 + b"\xfb", path="/media/_doc"),
     body("smile_floats", "smile", b":)\n\x01\xfa" + b"\x29" * 100_000),
+    body("smile_shared_texts", "smile", lambda: b":)\n\x02\xf8\xbf" + b"x" * 64 + b"\x01" * 20_000_000 + b"\xf9", path="/media/_doc", expect=OK + REFUSED),
+    body("smile_shared_names", "smile", lambda: b":)\n\x01\xf8\xfa\xf7" + b"x" * 60 + b"\x21\xfb" + b"\xfa\x40\x21\xfb" * 5_000_000 + b"\xf9", expect=OK + REFUSED),
+    body("smile_parts", "smile", lambda: (b":)\n\x00\xfa\xfb\xff") * 2_000_000, path="/media/_bulk"),
+    body("smile_separators", "smile", lambda: b"\xff" * 20_000_000, path="/media/_bulk", expect=OK + REFUSED),
+    body("smile_large_number", "smile", lambda: b":)\n\x00\x26\x0f\x21\x40\x80" + b"\x01" * 2_000_000),
+    body("smile_bytes_declared", "smile", b":)\n\x04\xfd\x7f\x7f\x7f\x7f\x7f\x7f\x7f\xbf"),
 ]
 
 YAML = [

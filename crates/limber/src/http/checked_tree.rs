@@ -1,4 +1,4 @@
-//! The tree of a body in YAML or CBOR: "is there still memory for what these bytes stand for?"
+//! The tree of a body in YAML, CBOR or SMILE: "is there still memory for what these bytes stand for?"
 //!
 //! An alias of YAML stands for as many values as its anchor, so that the size of a body says little about
 //! its tree. Memory and cancellation are checked while the tree grows.
@@ -6,6 +6,8 @@
 use std::cell::Cell;
 use std::fmt;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use limber_mapping::RequestError;
 use limber_work::{self as work, Stop};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -13,6 +15,9 @@ use serde_json::{Map, Number, Value};
 
 /// Bytes that are added to the tree between two checks.
 const CHECK_EVERY_BYTES: usize = 256 << 10;
+
+/// The beginning of the names by which `serde_smile` passes on the parts of numbers for which Rust has no type.
+const LARGE_NUMBER: &str = "\0SmileBig";
 
 thread_local! {
     /// Bytes that were added to the tree since the last check.
@@ -101,6 +106,17 @@ impl<'de> Visitor<'de> for Growing {
         self.leaf(Number::from_f64(number).map_or(Value::Null, Value::Number))
     }
 
+    /// A float of 32 bits gets the digits that stand for it in JSON.
+    fn visit_f32<E: Error>(self, number: f32) -> Result<Value, E> {
+        self.visit_f64(number.to_string().parse().unwrap_or(f64::from(number)))
+    }
+
+    /// Bytes become what stands for them in JSON.
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Value, E> {
+        self.grow(bytes.len() / 3 * 4)?;
+        Ok(Value::String(BASE64_STANDARD.encode(bytes)))
+    }
+
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
         self.grow(text.len())?;
         Ok(Value::String(text.to_owned()))
@@ -136,6 +152,9 @@ impl<'de> Visitor<'de> for Growing {
         self.grow(0)?;
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
+            if name.starts_with(LARGE_NUMBER) {
+                return Err(A::Error::custom("numbers of more than 128 bits are not supported"));
+            }
             self.grow(name.len())?;
             object.insert(name, members.next_value_seed(self)?);
         }

@@ -7,7 +7,8 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_work::Stop;
 use serde_json::Value;
 
-use super::{checked_tree, json, yaml};
+use super::response::BARE;
+use super::{checked_tree, json, smile, yaml};
 
 /// A serialization of requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,7 @@ pub enum Format {
     NdJson,
     Yaml,
     Cbor,
+    Smile,
 }
 
 /// The format of a response, with the exact `Content-Type` to send.
@@ -55,6 +57,7 @@ fn parse(text: &str) -> Option<MediaType> {
         "application/x-ndjson" | "application/vnd.elasticsearch+x-ndjson" => Format::NdJson,
         "application/yaml" | "application/vnd.elasticsearch+yaml" => Format::Yaml,
         "application/cbor" | "application/vnd.elasticsearch+cbor" => Format::Cbor,
+        "application/smile" | "application/vnd.elasticsearch+smile" => Format::Smile,
         _ => return None,
     };
     let content_type = match compatible_with {
@@ -94,8 +97,8 @@ pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
 
 /// Returns the media type of a response whose format the client leaves open: that of the request.
 fn of_request(content_type: Option<&str>) -> MediaType {
-    let given =
-        content_type.and_then(parse).filter(|media| matches!(media.format, Format::Yaml | Format::Cbor));
+    let is_other = |media: &MediaType| !matches!(media.format, Format::Json | Format::NdJson);
+    let given = content_type.and_then(parse).filter(is_other);
     given.map_or_else(MediaType::json, |media| MediaType { is_asked_for: false, ..media })
 }
 
@@ -123,12 +126,8 @@ pub fn of_answer(
             "json" => simple(Format::Json, "application/json"),
             "yaml" => simple(Format::Yaml, "application/yaml"),
             "cbor" => simple(Format::Cbor, "application/cbor"),
+            "smile" => simple(Format::Smile, "application/smile"),
             "text" | "txt" => Ok(of_request(content_type)),
-            "smile" => Err(RequestError::new(
-                ErrorClass::NotAcceptable,
-                "not_acceptable_exception",
-                "format [smile] is not supported by Limber yet",
-            )),
             // As in Elasticsearch, an unknown format is ignored.
             _ => of_answer(None, accept, content_type),
         };
@@ -151,33 +150,47 @@ pub fn of_answer(
     }
 }
 
-/// Converts a request body in `format` to JSON bytes. `None` if it is JSON already.
-pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, RequestError> {
+/// Converts a request body in `format` to JSON bytes; `None` if it is JSON already. The values of a stream, such
+/// as a bulk, become lines.
+///
+/// # Errors
+/// The body is malformed, there is not enough memory for its tree, or the format has no streams.
+pub fn body_to_json(format: Format, body: &[u8], is_stream: bool) -> Result<Option<Vec<u8>>, RequestError> {
     let broken =
         |what: &str, error: String| RequestError::parsing(format!("failed to parse {what} body: {error}"));
-    match format {
-        Format::Json | Format::NdJson => Ok(None),
+    let value = match format {
+        Format::Json | Format::NdJson => return Ok(None),
+        Format::Yaml | Format::Cbor if is_stream => return Err(without_streams(format)),
         Format::Yaml => {
             check_flow_depth(body)?;
-            let value = checked_tree::read(|| serde_yaml_ng::from_slice(body), |e| broken("yaml", e))?;
-            Ok(Some(json::to_bytes_checked(&value, false)?))
+            checked_tree::read(|| serde_yaml_ng::from_slice(body), |e| broken("yaml", e))?
         }
-        Format::Cbor => {
-            let value = checked_tree::read(|| ciborium::from_reader(body), |e| broken("cbor", e))?;
-            Ok(Some(json::to_bytes_checked(&value, false)?))
-        }
-    }
+        Format::Cbor => checked_tree::read(|| ciborium::from_reader(body), |e| broken("cbor", e))?,
+        Format::Smile if is_stream => return smile::lines(body).map(Some),
+        Format::Smile => smile::read(body)?,
+    };
+    Ok(Some(json::to_bytes_checked(&value, false)?))
+}
+
+/// Returns the error of a bulk or a list of searches in a format whose values cannot be told apart. Source:
+/// `RestController#dispatchRequest`.
+fn without_streams(format: Format) -> RequestError {
+    let name = if format == Format::Yaml { "YAML" } else { "CBOR" };
+    let reason = format!("Content-Type [{name}] does not support stream parsing. Use JSON or SMILE instead");
+    RequestError::new(ErrorClass::NotAcceptable, BARE, reason)
 }
 
 /// Returns an upper bound for the memory of a body's tree while it grows, beside its strings.
 ///
 /// The tree of `[0,0,0,...]` takes seventy times the size of the body. Bodies that are parsed without a tree
-/// are not checked.
-pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
+/// are not checked. Of a stream, only the tree of one value exists at a time.
+pub fn tree_bytes(format: Format, body: &[u8], is_stream: bool) -> u64 {
+    // As of values of one byte each.
+    let most = |bytes: usize| bytes as u64 * 2 * size_of::<Value>() as u64;
     match format {
         Format::Json | Format::NdJson => limber_mapping::tree_bytes(body) - body.len() as u64,
-        // As of values of one byte each.
-        Format::Yaml | Format::Cbor => body.len() as u64 * 2 * size_of::<Value>() as u64,
+        Format::Smile if is_stream => smile::parts(body).map(|part| most(part.len())).max().unwrap_or(0),
+        Format::Yaml | Format::Cbor | Format::Smile => most(body.len()),
     }
 }
 
@@ -219,6 +232,7 @@ pub fn render(value: &Value, format: Format, pretty: bool) -> Result<Vec<u8>, St
             let _ = ciborium::into_writer(value, &mut writer);
             writer.finish()
         }
+        Format::Smile => smile::write(value),
     }
 }
 
@@ -228,9 +242,15 @@ mod tests {
 
     #[test]
     fn open_flow_collections_are_bounded_and_trees_are_weighed() {
-        assert!(body_to_json(Format::Yaml, "[".repeat(100_000).as_bytes()).is_err());
-        assert_eq!(body_to_json(Format::Yaml, b"a: [1, {b: 2}]"), Ok(Some(br#"{"a":[1,{"b":2}]}"#.to_vec())));
-        assert_eq!(tree_bytes(Format::Json, br#"{"a": [1, 2]}"#), 256 + 3 * 2 * size_of::<Value>() as u64);
+        assert!(body_to_json(Format::Yaml, "[".repeat(100_000).as_bytes(), false).is_err());
+        let json = br#"{"a":[1,{"b":2}]}"#.to_vec();
+        assert_eq!(body_to_json(Format::Yaml, b"a: [1, {b: 2}]", false), Ok(Some(json)));
+        assert_eq!(
+            tree_bytes(Format::Json, br#"{"a": [1, 2]}"#, false),
+            256 + 3 * 2 * size_of::<Value>() as u64
+        );
+        let refused = body_to_json(Format::Cbor, b"\xa0", true).expect_err("no stream");
+        assert_eq!(refused.class, ErrorClass::NotAcceptable);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod render;
 pub mod request;
 pub mod response;
 pub mod slow;
+mod smile;
 pub mod socket;
 pub mod status;
 pub mod watched;

@@ -121,9 +121,10 @@ impl Shape {
             Body::Json(value) => self.value(value)?,
             Body::RawJson(bytes) if shaped => {
                 let _tree_charge = match pool {
-                    Some(pool) if bytes.len() >= CHARGE_BYTES_MIN => {
-                        Some(charged(pool, bytes.len() as u64 + media::tree_bytes(Format::Json, &bytes))?)
-                    }
+                    Some(pool) if bytes.len() >= CHARGE_BYTES_MIN => Some(charged(
+                        pool,
+                        bytes.len() as u64 + media::tree_bytes(Format::Json, &bytes, false),
+                    )?),
                     _ => None,
                 };
                 match limber_mapping::parse_source(&bytes) {

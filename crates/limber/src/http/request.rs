@@ -224,7 +224,7 @@ impl Request {
             return Err(RequestError::cluster_validation(fault));
         };
         let format = media::of_body(Some(kind))?;
-        match media::body_to_json(format, source.as_bytes())? {
+        match media::body_to_json(format, source.as_bytes(), false)? {
             Some(json) => parse_json(&json),
             None => parse_json(source.as_bytes()),
         }

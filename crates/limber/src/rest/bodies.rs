@@ -83,6 +83,15 @@ const WITHOUT_BODY: &[&str] = &[
     "/{index}/_unfreeze",
 ];
 
+/// Requests whose body is a list of values, each ended by a separator. Elasticsearch:
+/// `RestHandler#supportsBulkContent`.
+const STREAMS: &[&str] = &["/_bulk", "/_msearch", "/_msearch/template"];
+
+/// Returns whether the body of a request is a list of values.
+pub fn is_stream(route: &Route) -> bool {
+    STREAMS.iter().any(|end| route.path.ends_with(end))
+}
+
 fn takes_body(route: &Route, method: Method) -> bool {
     let is_only_read = || route.methods.iter().all(|method| matches!(method, Method::Get | Method::Head));
     match method {

@@ -22,7 +22,7 @@ mod server;
 
 pub use actions::action_of;
 pub use app::{App, AppConfig};
-pub use bodies::check_body;
+pub use bodies::{check_body, is_stream};
 pub use router::{Resolved, Route};
 pub use server::info::build_hash;
 pub use server::page::words_of_routes;

@@ -20,7 +20,7 @@ use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Request};
-use crate::rest::{App, Route, check_body};
+use crate::rest::{App, Route, check_body, is_stream};
 
 /// What a handler answers, or why there is no answer.
 pub(super) type Outcome = Result<HttpResponse, RequestError>;
@@ -64,9 +64,11 @@ impl Job {
     /// Brings the body into the form that handlers read, runs the handler and renders its response.
     fn outcome(&mut self, entered: &Entered) -> Outcome {
         self.body.decompress(&self.app)?;
-        let is_tree =
-            self.route.pool != PoolName::Write || !matches!(self.body.format, Format::Json | Format::NdJson);
-        let tree_bytes = if is_tree { media::tree_bytes(self.body.format, &self.body.bytes) } else { 0 };
+        let is_json = matches!(self.body.format, Format::Json | Format::NdJson);
+        let is_tree = self.route.pool != PoolName::Write || !is_json;
+        let is_stream = !is_json && is_stream(self.route);
+        let tree_bytes =
+            if is_tree { media::tree_bytes(self.body.format, &self.body.bytes, is_stream) } else { 0 };
         if let Some(charge) = &mut self.body.charge.charge {
             charge.grow(tree_bytes, "<json_tree>").map_err(|error| circuit_breaking(&error))?;
         }
@@ -75,7 +77,7 @@ impl Job {
             .map(|bytes| self.app.node.ledger().request.charge(bytes, "<json_tree_copies>"))
             .transpose()
             .map_err(|error| circuit_breaking(&error))?;
-        let json = media::body_to_json(self.body.format, &self.body.bytes)?;
+        let json = media::body_to_json(self.body.format, &self.body.bytes, is_stream)?;
         let sent = std::mem::take(&mut self.body.bytes);
         self.request.body = json.map_or(sent, Bytes::from);
         check_body(self.route, self.method, &self.request)?;

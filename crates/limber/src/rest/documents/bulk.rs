@@ -233,7 +233,7 @@ fn check_faults(operations: &[BulkOperation<'_>]) -> Result<()> {
 /// the tree, so both are charged in advance.
 fn read_tree(value: &RawValue, charge: &mut Charge) -> Result<serde_json::Value> {
     let json = value.get();
-    let bytes = json.len() as u64 + media::tree_bytes(Format::Json, json.as_bytes());
+    let bytes = json.len() as u64 + media::tree_bytes(Format::Json, json.as_bytes(), false);
     charge.grow(2 * bytes, LABEL).map_err(|error| circuit_breaking(&error))?;
     serde_json::from_str(json).map_err(|error| RequestError::parsing(error.to_string()))
 }
