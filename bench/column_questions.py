@@ -1522,8 +1522,8 @@ ANALYST = [
         "first trips of passengers",
         {"aggs": below("terms", {"field": "passenger_count", "size": 50},
                        {"h": {"top_hits": {"size": 1, "_source": False, "sort": [{"pickup_datetime": "asc"}]}}})},
-        "SELECT passenger_count, count(*), min(pickup_datetime) FROM t GROUP BY 1",
-        rows(),
+        "SELECT passenger_count, count(*), epoch_ms(min(pickup_datetime)) FROM t GROUP BY 1",
+        rows(lambda bucket: bucket["h"]["hits"]["hits"][0]["sort"]),
     ),
     query(
         "rare rates",
