@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -608,7 +609,7 @@ fn sums_by_bucket_are_those_of_a_plain_loop() {
             "double": { "stats": { "field": "double" } } }
     } } });
     const DAY: i64 = 86_400_000;
-    let mut days: std::collections::BTreeMap<i64, (u64, f64, i64, f64, f64)> = Default::default();
+    let mut days: BTreeMap<i64, (u64, f64, i64, f64, f64)> = Default::default();
     for document in &INDEX.documents {
         let number = |name: &str| document[name].as_f64().expect("a number");
         let day = document["any"].as_i64().expect("a date").div_euclid(DAY) * DAY;
@@ -681,5 +682,84 @@ fn buckets_without_documents_are_left_out() {
             false => documents.len(),
         };
         assert_eq!(count, all, "{body}");
+    }
+}
+
+/// Counts documents by the start of their interval of `any` and by their interval of `price`.
+fn counts_by(millis: i64, price_interval: f64) -> BTreeMap<i64, BTreeMap<i64, u64>> {
+    let mut counts: BTreeMap<i64, BTreeMap<i64, u64>> = BTreeMap::new();
+    for document in &INDEX.documents {
+        let start = document["any"].as_i64().expect("a date").div_euclid(millis) * millis;
+        let price = (document["price"].as_f64().expect("a number") / price_interval).floor() as i64;
+        *counts.entry(start).or_default().entry(price).or_default() += 1;
+    }
+    counts
+}
+
+/// More intervals than have starts computed in advance, and more parents than stored numbers have slots for.
+#[test]
+fn many_intervals_are_those_of_a_plain_loop() {
+    for (fixed_interval, millis, price_interval) in [("13m", 13 * 60_000, 100.0), ("12h", 43_200_000, 10.0)] {
+        let body = json!({ "size": 0, "aggs": { "b": {
+            "date_histogram": { "field": "any", "fixed_interval": fixed_interval, "min_doc_count": 1 },
+            "aggs": { "price": {
+                "histogram": { "field": "price", "interval": price_interval, "min_doc_count": 1 }
+            } }
+        } } });
+        let expected = counts_by(millis, price_interval);
+        for shard in [&INDEX.whole, &INDEX.cut] {
+            let (found, _) = answer(&with_workers(), shard, &body);
+            let key_of = |bucket: &Value| bucket["key"].as_f64().expect("a number");
+            let count_of = |bucket: &Value| bucket["doc_count"].as_u64().expect("a number");
+            let buckets = |list: &Value| list["buckets"].as_array().expect("buckets").clone();
+            let found: BTreeMap<i64, BTreeMap<i64, u64>> = buckets(&found["b"])
+                .iter()
+                .map(|bucket| {
+                    let prices = buckets(&bucket["price"]);
+                    assert_eq!(count_of(bucket), prices.iter().map(count_of).sum::<u64>());
+                    let number = |price: &Value| (key_of(price) / price_interval).round() as i64;
+                    let counts = prices.iter().map(|price| (number(price), count_of(price)));
+                    (key_of(bucket) as i64, counts.collect())
+                })
+                .collect();
+            assert!(found == expected, "{fixed_interval}");
+        }
+    }
+}
+
+/// Terms of every kind that few documents have, whatever the division.
+#[test]
+fn rare_terms_are_those_of_a_plain_loop() {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for document in &SMALL.documents {
+        *counts.entry(document["id"].as_str().expect("a text")).or_default() += 1;
+    }
+    counts.retain(|_, count| *count <= 2);
+    let script = "emit(doc['id'].value)";
+    let body = json!({ "size": 0,
+        "runtime_mappings": { "computed": { "type": "keyword", "script": { "source": script } } },
+        "aggs": {
+            "stored": { "rare_terms": { "field": "id", "max_doc_count": 2 } },
+            "computed": { "rare_terms": { "field": "computed", "max_doc_count": 2 } },
+            "with_sub": {
+                "rare_terms": { "field": "id", "max_doc_count": 2 },
+                "aggs": { "n": { "value_count": { "field": "id" } } }
+            },
+        }
+    });
+    for shard in [&SMALL.whole, &SMALL.cut] {
+        let (found, _) = answer(&with_workers(), shard, &body);
+        for name in ["stored", "computed", "with_sub"] {
+            let buckets = found[name]["buckets"].as_array().expect("buckets");
+            let found: BTreeMap<&str, u64> = buckets
+                .iter()
+                .map(|bucket| {
+                    let count = bucket["doc_count"].as_u64().expect("a number");
+                    assert!(name != "with_sub" || bucket["n"]["value"] == count);
+                    (bucket["key"].as_str().expect("a text"), count)
+                })
+                .collect();
+            assert_eq!(found, counts, "{name}");
+        }
     }
 }

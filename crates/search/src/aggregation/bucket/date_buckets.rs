@@ -14,6 +14,10 @@ const STARTS_MAX: u64 = 1 << 12;
 /// The same if all buckets are equally long and there are at least as many documents: 3.7 years of hours.
 const REGULAR_STARTS_MAX: u64 = 1 << 15;
 
+/// Largest number of buckets of one length whose indexes are computed although their starts are not: two years
+/// of minutes.
+const EQUAL_MAX: u64 = 1 << 20;
+
 /// The instants of one bucket: from `start` (included) to `end` (excluded).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -53,7 +57,7 @@ pub struct DateBuckets {
     at: usize,
     /// Mean number of buckets in a millisecond.
     per_milli: f64,
-    /// How a bucket's index is computed if all buckets are equally long.
+    /// How a bucket's index is computed if all buckets are equally long, whether or not there are starts.
     equal: Option<Equal>,
     /// Looks up a bucket's index by instant. `None`: there are no starts, or bucket lengths differ too much.
     cells: Option<Cells>,
@@ -78,6 +82,9 @@ struct Cells {
 #[derive(Debug, Clone, Copy)]
 struct Equal {
     first: i64,
+    /// The end of the last bucket.
+    end: i64,
+    length: i64,
     /// Exponent of the power of two that divides the length.
     bits: u32,
     /// Dividing by the odd part of the length is multiplying by `factor` and shifting right by `shift`.
@@ -90,9 +97,24 @@ impl Equal {
     fn of(starts: &[i64]) -> Option<Equal> {
         let (first, end) = (*starts.first()?, *starts.last()?);
         let length = starts.get(1)?.checked_sub(first)?;
-        if !starts.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(length)) {
+        let is_equal = starts.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(length));
+        if is_equal { Self::with_length(first, end, length) } else { None }
+    }
+
+    /// Returns the buckets that contain the instants from `first` to `last`, without their starts.
+    fn of_range(rounding: &Rounding, first: i64, last: i64) -> Option<Equal> {
+        if !rounding.is_regular() || rounding.buckets_between(first, last) > EQUAL_MAX {
             return None;
         }
+        let (start, last_start) = (rounding.round(first), rounding.round(last));
+        let length = rounding.next(start).checked_sub(start)?;
+        let end = last_start.checked_add(length)?;
+        // Near the limits of the representable time, buckets are shorter.
+        let is_regular = end.checked_sub(start)? % length == 0 && rounding.next(last_start) == end;
+        if is_regular { Self::with_length(start, end, length) } else { None }
+    }
+
+    fn with_length(first: i64, end: i64, length: i64) -> Option<Equal> {
         let bits = length.trailing_zeros();
         let odd = (length >> bits) as u64;
         let most = end.checked_sub(first)? as u64 >> bits;
@@ -103,11 +125,24 @@ impl Equal {
             return None;
         }
         let factor = (1u64 << shift).div_ceil(odd);
-        (factor <= u64::from(u32::MAX)).then_some(Equal { first, bits, factor, shift })
+        (factor <= u64::from(u32::MAX)).then_some(Equal { first, end, length, bits, factor, shift })
+    }
+
+    fn count(self) -> usize {
+        (self.end.wrapping_sub(self.first) / self.length) as usize
+    }
+
+    /// Returns the bucket of an instant within the range.
+    fn span_of(self, instant: i64) -> Option<Span> {
+        if instant < self.first || instant >= self.end {
+            return None;
+        }
+        let start = instant - instant.wrapping_sub(self.first) % self.length;
+        Some(Span { start, end: start + self.length })
     }
 
     fn key_indexes(self, instants: &[i64], out: &mut Vec<u32>) {
-        let Equal { first, bits, factor, shift } = self;
+        let Equal { first, bits, factor, shift, .. } = self;
         out.extend(instants.iter().map(|instant| {
             let distance = u64::from((instant.wrapping_sub(first) as u64 >> bits) as u32);
             ((distance * u64::from(factor as u32)) >> shift) as u32
@@ -184,27 +219,36 @@ impl DateBuckets {
             buckets.equal = Equal::of(&starts);
             buckets.cells = Cells::of(&starts);
             buckets.starts = starts;
+        } else if let Some((first, last)) = range.filter(|_| doc_count > REGULAR_STARTS_MAX) {
+            buckets.equal = Equal::of_range(&buckets.rounding, first, last);
         }
         buckets
     }
 
     /// Returns the number of buckets that have an index; 0 when indexes are not known.
     pub fn key_index_count(&self) -> usize {
-        self.cells.as_ref().map_or(0, |_| self.starts.len() - 1)
+        match (&self.equal, &self.cells) {
+            (Some(equal), _) => equal.count(),
+            (None, Some(_)) => self.starts.len() - 1,
+            (None, None) => 0,
+        }
     }
 
     /// Appends the bucket index of each instant to `out`. All instants must be within the range.
     pub fn key_indexes(&self, instants: &[i64], out: &mut Vec<u32>) {
         match (&self.equal, &self.cells) {
-            (Some(equal), Some(_)) => equal.key_indexes(instants, out),
+            (Some(equal), _) => equal.key_indexes(instants, out),
             (None, Some(cells)) => cells.key_indexes(instants, out),
-            (_, None) => {}
+            (None, None) => {}
         }
     }
 
     /// Returns the start of the bucket at an index.
     pub fn start_at(&self, bucket_index: u32) -> i64 {
-        self.starts[bucket_index as usize]
+        match &self.equal {
+            Some(equal) => equal.first + i64::from(bucket_index) * equal.length,
+            None => self.starts[bucket_index as usize],
+        }
     }
 
     /// Returns the bucket of an instant. For a bucket that was not computed in advance, `end` may be too
@@ -213,7 +257,10 @@ impl DateBuckets {
     pub fn span_of(&mut self, instant: i64) -> Span {
         match self.bucket_index_of(instant) {
             Some(at) => Span { start: self.starts[at], end: self.starts[at + 1] },
-            None => self.span_beyond(instant),
+            None => self
+                .equal
+                .and_then(|equal| equal.span_of(instant))
+                .unwrap_or_else(|| self.span_beyond(instant)),
         }
     }
 
@@ -326,14 +373,17 @@ mod tests {
             zone in prop::sample::select(vec!["UTC", "+05:30", "Europe/Berlin", "America/New_York"]),
             interval in prop::sample::select(vec![
                 Interval::Second, Interval::Hour, Interval::Day, Interval::Week, Interval::Month, Interval::Year,
-                Interval::FixedMillis(5_400_000), Interval::FixedMillis(3 * 86_400_000),
+                Interval::FixedMillis(5_400_000), Interval::FixedMillis(3 * 86_400_000), Interval::Minute,
+                Interval::FixedMillis(450_000),
             ]),
             offset_millis in prop::sample::select(vec![
                 0, 3_600_000, -3_600_000, 86_400_000, -86_400_000, -1_234_567, 40 * 86_400_000, -40 * 86_400_000,
             ]),
+            doc_count in prop::sample::select(vec![0, 1 << 30]),
         ) {
             let rounding = Rounding { interval, zone: Zone::parse(zone).expect("a zone"), offset_millis };
-            let mut buckets = DateBuckets::new(rounding.clone(), Some((first, first + length)), 0);
+            // With few documents starts are computed; with many, only the indexes of buckets of one length.
+            let mut buckets = DateBuckets::new(rounding.clone(), Some((first, first + length)), doc_count);
             for instant in instants {
                 let span = buckets.span_of(instant);
                 prop_assert_eq!(span.start, rounding.round(instant));

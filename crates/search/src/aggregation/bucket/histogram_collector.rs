@@ -23,6 +23,8 @@ pub struct HistogramCollector<'s> {
     buckets: KeyedBuckets<'s>,
     doubles: Vec<f64>,
     known: Slots,
+    /// The slots of buckets and their number, while those of stored numbers are in use.
+    fewer: Option<(Slots, usize)>,
     /// Slots of the current batch.
     slots: Vec<u32>,
     /// The numbers of the buckets of the current batch's values, if these have no slots.
@@ -48,19 +50,20 @@ const STORED_WIDTH_MAX: u64 = 1 << 16;
 const NUMBERS_MAX: u64 = 1 << 18;
 
 impl Slots {
-    /// Chooses the slots; returns them and their number. `stored` is the range of the stored numbers,
-    /// `numbers` that of their buckets.
-    fn of(stored: Option<(i64, i64)>, numbers: Option<(i64, i64)>) -> (Slots, usize) {
-        let width = |range: Option<(i64, i64)>, most: u64| {
-            range.map(|(first, last)| (first, last.abs_diff(first))).filter(|(_, last)| *last < most)
-        };
-        if let Some((first, last)) = width(stored, STORED_WIDTH_MAX) {
-            (Slots::Stored(first), last as usize + 1)
-        } else if let Some((first, last)) = width(numbers, NUMBERS_MAX) {
-            (Slots::Numbers(first), last as usize + 1)
-        } else {
-            (Slots::Unknown, 0)
-        }
+    /// Returns the first value of a range and the number of its values, if there are at most `most`.
+    fn width((first, last): (i64, i64), most: u64) -> Option<(i64, usize)> {
+        let distance = last.abs_diff(first);
+        (distance < most).then_some((first, distance as usize + 1))
+    }
+
+    /// Returns slots of stored numbers, whose range is given, and their number.
+    fn of_stored(range: (i64, i64)) -> Option<(Slots, usize)> {
+        Self::width(range, STORED_WIDTH_MAX).map(|(first, width)| (Slots::Stored(first), width))
+    }
+
+    /// Returns slots of buckets, the range of whose numbers is given, and their number.
+    fn of_numbers(range: (i64, i64)) -> Option<(Slots, usize)> {
+        Self::width(range, NUMBERS_MAX).map(|(first, width)| (Slots::Numbers(first), width))
     }
 }
 
@@ -76,14 +79,44 @@ impl<'s> HistogramCollector<'s> {
         let stored = stored_range(source, shard, reader.missing())?;
         let range =
             stored.map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
-        let (known, width) = Slots::of(stored, range);
+        let numbers = range.and_then(Slots::of_numbers);
+        let (known, width, fewer) = match (stored.and_then(Slots::of_stored), numbers) {
+            (Some((slots, width)), numbers) => (slots, width, numbers),
+            (None, Some((slots, width))) => (slots, width, None),
+            (None, None) => (Slots::Unknown, 0, None),
+        };
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
         buckets.begin_key_indexes(width);
         if matches!(known, Slots::Numbers(_)) {
             buckets.reserve_buckets();
         }
         let (doubles, slots, numbers) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(HistogramCollector { request, source, reader, buckets, doubles, known, slots, numbers, budget })
+        Ok(HistogramCollector {
+            request,
+            source,
+            reader,
+            buckets,
+            doubles,
+            known,
+            fewer,
+            slots,
+            numbers,
+            budget,
+        })
+    }
+
+    /// Whether a batch can be collected by slots. Where there are too many parents for slots of stored numbers,
+    /// those of buckets take their place.
+    fn takes_slots(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        if self.buckets.takes_key_indexes(entries)? {
+            return Ok(true);
+        }
+        let Some((slots, width)) = self.fewer.take_if(|_| entries.positions.is_none()) else {
+            return Ok(false);
+        };
+        self.known = slots;
+        self.buckets.begin_key_indexes(width);
+        self.buckets.takes_key_indexes(entries)
     }
 
     /// Collects documents that have at most one value, by its slot.
@@ -165,7 +198,7 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
         if self.collect_one(entries)? {
             return Ok(());
         }
-        if self.reader.has_one_at_most() && self.buckets.takes_key_indexes(entries)? {
+        if self.reader.has_one_at_most() && self.takes_slots(entries)? {
             return self.collect_key_indexes(entries);
         }
         let request = self.request;

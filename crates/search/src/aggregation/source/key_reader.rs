@@ -252,6 +252,19 @@ impl<'s> KeyReader<'s> {
                 let Terms { reader, names } = &mut **terms;
                 let values = reader.load(docs)?;
                 let is_single = values.positions.is_none();
+                if is_single {
+                    // The marks are negative, so the sign of all ids together tells whether there is one.
+                    let mut all = 0;
+                    ids.extend(values.values.iter().map(|&ordinal| {
+                        let id = names.numbers[ordinal as usize];
+                        all |= id;
+                        id
+                    }));
+                    if all >= 0 && ids.len() == docs.len() {
+                        return Ok(Values { values: &self.ids, positions: None });
+                    }
+                    ids.clear();
+                }
                 for (at, &ordinal) in values.values.iter().enumerate() {
                     let id = names.id(ordinal, filter, budget)?;
                     if id != REFUSED {
@@ -267,12 +280,23 @@ impl<'s> KeyReader<'s> {
         Ok(Values { values: &self.ids, positions: Some(&self.positions) })
     }
 
-    /// Takes the terms that were computed, by id; none may be read afterwards.
-    pub fn take_computed(&mut self) -> TermPool {
+    /// Takes the terms by id, of which there are none if the keys are numbers. No key may be read afterwards.
+    pub fn take_terms(&mut self) -> TermPool {
         match &mut self.reader {
             Reader::Computed(made) => std::mem::take(&mut made.pool),
-            Reader::Numbers(_) | Reader::Terms(_) => TermPool::default(),
+            Reader::Terms(terms) => std::mem::take(&mut terms.names.pool),
+            Reader::Numbers(_) => TermPool::default(),
         }
+    }
+
+    /// Returns the id of a key that has the id `id` in another reader, whose terms are in `pool`.
+    pub fn absorbed_id(&mut self, id: i64, pool: &TermPool, budget: &Budget) -> Result<i64> {
+        let own = match &mut self.reader {
+            Reader::Numbers(_) => return Ok(id),
+            Reader::Terms(terms) => &mut terms.names.pool,
+            Reader::Computed(made) => &mut made.pool,
+        };
+        Ok(i64::from(own.number(pool.term(id as u32), budget)?))
     }
 
     /// Returns the key of an id that this reader has returned.

@@ -70,7 +70,7 @@ impl<'s> Collector<'s> for ComputedTermsCollector<'s> {
     fn take_findings(&mut self) -> Result<Findings> {
         let table = std::mem::take(&mut self.buckets.table);
         let below = self.buckets.subs.take_findings()?;
-        Ok(Findings::Computed(Box::new((table, self.keys.take_computed())), below))
+        Ok(Findings::Computed(Box::new((table, self.keys.take_terms())), below))
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
@@ -78,11 +78,8 @@ impl<'s> Collector<'s> for ComputedTermsCollector<'s> {
             unreachable!("findings of another collector")
         };
         let ((table, pool), keys, budget) = (&*found, &mut self.keys, self.budget);
-        let key_of = |key: i64| {
-            let id = keys.id(&Key::Term(pool.term(key as u32).into()), budget)?;
-            Ok(id.unwrap_or_default())
-        };
-        let buckets = self.buckets.table.absorb(table, bucket_of, key_of, budget)?;
+        let id_of = |id: i64| keys.absorbed_id(id, pool, budget);
+        let buckets = self.buckets.table.absorb(table, bucket_of, id_of, budget)?;
         self.buckets.subs.absorb(below, &buckets)
     }
 

@@ -17,10 +17,12 @@ use super::super::bind::{Bound, Shape};
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::deferred::Deferred;
 use super::super::buckets::entries::{Emitted, Entries};
+use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::buckets::list::{groups, push_key, render_buckets};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
+use super::super::findings::Findings;
 use super::super::metric::{hash_number, hash_term};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
@@ -103,7 +105,12 @@ impl Collect for RareTerms {
         Ok(Box::new(RareCollector {
             max_doc_count: self.max_doc_count,
             keys: KeyReader::new(&context.bound.sources()[0], Some(&context.bound.filter))?,
-            table: BucketTable::default(),
+            // The sub-aggregations see documents later, so the buckets have none.
+            buckets: KeyedBuckets::new(
+                BucketTable::default(),
+                Subs::new(Vec::new(), context.budget),
+                context.budget,
+            ),
             deferred: Deferred::default(),
             subs: context.subs,
             emitted: Emitted::default(),
@@ -165,7 +172,7 @@ impl Render for RareTerms {
 struct RareCollector<'s> {
     max_doc_count: u64,
     keys: KeyReader<'s>,
-    table: BucketTable,
+    buckets: KeyedBuckets<'s>,
     deferred: Deferred<'s>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -181,9 +188,15 @@ impl<'s> Collector<'s> for RareCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let values = self.keys.load(entries.docs, self.budget)?;
+        if self.subs.is_empty() {
+            return match self.buckets.collect_keys(values.values, values.positions, entries, |_| true)? {
+                true => Ok(()),
+                false => self.buckets.collect(&values, entries, |_, id| Some(id)),
+            };
+        }
         self.emitted.clear();
         let (table, emitted, budget, most) =
-            (&mut self.table, &mut self.emitted, self.budget, self.max_doc_count);
+            (&mut self.buckets.table, &mut self.emitted, self.budget, self.max_doc_count);
         values.try_join(entries, &mut self.starts, |entry, parent, id| {
             let bucket = table.bucket(parent, id, budget)?;
             let count = &mut table.counts[bucket as usize];
@@ -191,14 +204,35 @@ impl<'s> Collector<'s> for RareCollector<'s> {
             // Documents of values that are already frequent are not deferred.
             if *count <= most { emitted.push(entry, bucket) } else { Ok(()) }
         })?;
-        if !self.subs.is_empty() {
-            self.deferred.note(&self.emitted.batch(entries, self.table.len())?, self.budget)?;
-        }
+        self.deferred.note(&self.emitted.batch(entries, self.buckets.table.len())?, self.budget)
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.buckets.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.is_empty()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.subs.is_empty()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let table = std::mem::take(&mut self.buckets.table);
+        Ok(Findings::Computed(Box::new((table, self.keys.take_terms())), Vec::new()))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Computed(found, _) = findings else { unreachable!("findings of another collector") };
+        let ((table, pool), keys, budget) = (&*found, &mut self.keys, self.budget);
+        self.buckets.table.absorb(table, bucket_of, |id| keys.absorbed_id(id, pool, budget), budget)?;
         Ok(())
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        let (table, most) = (&self.table, self.max_doc_count);
+        let (table, most) = (&self.buckets.table, self.max_doc_count);
         let is_rare = |bucket: &u32| table.counts[*bucket as usize] <= most;
         let lists = table.by_parent(parents);
         self.deferred
