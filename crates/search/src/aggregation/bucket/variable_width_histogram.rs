@@ -253,8 +253,11 @@ impl Cluster {
     }
 }
 
-/// Entries of the table of hints, a power of two. It fits into the second-level cache.
-const HINTS: usize = 4_096;
+/// Entries of the table of hints, a power of two: more than most columns of amounts have values. It fits into the
+/// second-level cache.
+const HINTS: usize = 1 << 14;
+/// How far a hint may be off before the centre is searched. New clusters shift the centres after them.
+const HINT_STEPS: usize = 4;
 /// 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -340,12 +343,19 @@ impl VariableWidthCollector<'_> {
     fn centres_below(&mut self, value: f64) -> usize {
         let hint = &mut self.hints
             [(value.to_bits().wrapping_mul(HASH_FACTOR) >> (u64::BITS - HINTS.ilog2())) as usize];
-        let at = *hint as usize;
         let is_below = |at: usize| self.centres.get(at).is_some_and(|centre| *centre < value);
-        let holds = at <= self.centres.len() && !is_below(at) && (at == 0 || is_below(at - 1));
-        if !holds {
-            *hint = self.centres.partition_point(|centre| *centre < value) as u32;
+        let mut at = (*hint as usize).min(self.centres.len());
+        for _ in 0..HINT_STEPS {
+            if is_below(at) {
+                at += 1;
+            } else if at > 0 && !is_below(at - 1) {
+                at -= 1;
+            } else {
+                *hint = at as u32;
+                return at;
+            }
         }
+        *hint = self.centres.partition_point(|centre| *centre < value) as u32;
         *hint as usize
     }
 }
