@@ -53,6 +53,13 @@ impl Written {
         self.durable.load(Ordering::Acquire)
     }
 
+    /// Notes the version in a file that could not be read before, and the highest version known. The file
+    /// stays the one that other threads wait for.
+    pub(in crate::node) fn was_read(&mut self, durable: u64, tried: u64) {
+        self.tried = self.tried.max(tried);
+        self.is_durable(durable);
+    }
+
     fn is_durable(&mut self, version: u64) {
         self.durable.store(version, Ordering::Release);
         self.doubt = None;
@@ -136,7 +143,7 @@ impl Node {
     }
 
     /// Returns the current metadata of an index.
-    fn current(&self, name: &str, uuid: &str) -> Result<Arc<IndexMetadata>> {
+    pub(in crate::node) fn current(&self, name: &str, uuid: &str) -> Result<Arc<IndexMetadata>> {
         let catalog = self.catalog.load();
         let current = catalog.indices.get(name).filter(|current| *current.uuid == *uuid);
         current.cloned().ok_or_else(|| index_not_found(name))

@@ -272,18 +272,23 @@ impl Node {
     fn readmit(&self, unreadable: &Arc<IndexMetadata>, read: Read) {
         let _opening = self.names.lock(&unreadable.uuid);
         let metadata = Arc::new(read.metadata);
+        // Other threads may hold or wait for this file, so it is not replaced: two files of an index would be
+        // two locks for its metadata.
+        let Some(file) = self.index_files.get(&unreadable.uuid) else { return };
         {
+            let mut written = file.lock();
             let changing = self.changing.lock();
             let catalog = self.catalog.load_full();
             let is_there =
                 catalog.indices.get(&unreadable.name).is_some_and(|now| Arc::ptr_eq(now, unreadable));
             let is_taken = metadata.name != unreadable.name
                 && (catalog.indices.contains_key(&metadata.name)
-                    || catalog.aliases.contains_key(&metadata.name));
+                    || catalog.aliases.contains_key(&metadata.name)
+                    || catalog.data_streams.contains_key(&metadata.name));
             if !is_there || is_taken {
                 return;
             }
-            self.index_files.add(&metadata.uuid, read.durable, metadata.version);
+            written.was_read(read.durable, metadata.version);
             let mut state = (*self.state.load_full()).clone();
             state.indices.insert(metadata.uuid.clone(), Listed::of(&metadata));
             self.state.store(Arc::new(state));
@@ -380,5 +385,42 @@ pub(in crate::node) fn hand_over(
         (true, Some(of_old)) => of_old.is_write_index = Some(false),
         (false, Some(_)) => drop(old.aliases.remove(alias)),
         (_, None) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::IndicesOptions;
+    use crate::node::life::open::node_of_tests;
+
+    #[test]
+    fn an_index_that_can_be_read_again_keeps_the_lock_of_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let node = node_of_tests(folder.path());
+        node.create_index("late", &json!({})).expect("created");
+        let uuid = node.get_index("late", IndicesOptions::METADATA).expect("shown")[0].uuid.clone();
+        node.close();
+        drop(node);
+        // A link to itself cannot be read, but it is there.
+        let file = folder.path().join(index_folder(&uuid)).join(METADATA_NAME);
+        let aside = folder.path().join("aside");
+        std::fs::rename(&file, &aside).expect("renamed");
+        std::os::unix::fs::symlink(METADATA_NAME, &file).expect("linked");
+        let node = node_of_tests(folder.path());
+        let held = node.index_files.get(&uuid).expect("listed");
+        assert_eq!(held.durable(), 0, "nothing is known of the file");
+        std::fs::remove_file(&file).expect("removed");
+        std::fs::rename(&aside, &file).expect("renamed");
+        node.retry_indices();
+        let now = node.index_files.get(&uuid).expect("listed");
+        assert!(Arc::ptr_eq(&held, &now), "a thread that waits for it waits for the right one");
+        let before = held.durable();
+        assert!(before > 0);
+        let mapping = json!({"properties": {"field": {"type": "keyword"}}});
+        node.put_mapping("late", IndicesOptions::METADATA, false, &mapping).expect("changed");
+        assert!(held.durable() > before, "a new version, in the same file");
     }
 }
