@@ -220,6 +220,23 @@ fn pairs() -> Vec<Pair> {
                 },
             ],
             wrong: |node, outcomes| {
+                let finds =
+                    search(node, "texts", json!({"match": {"t": "a"}})).iter().any(|hit| hit.0 == "c");
+                let mapping = node.mapping("texts").expect("an index");
+                both(outcomes, finds && mapping.settings().limits.total_fields == 77)
+            },
+        },
+        Pair {
+            name: "an index that is opened, and a set of synonyms",
+            set_up: |node| {
+                searched_with_synonyms(node)?;
+                node.close_index("texts", IndicesOptions::METADATA).map(drop)
+            },
+            acts: [
+                |node| node.open_index("texts", IndicesOptions::METADATA_OPEN_CLOSED).map(drop),
+                |node| put_synonyms(node, "a, c"),
+            ],
+            wrong: |node, outcomes| {
                 both(
                     outcomes,
                     search(node, "texts", json!({"match": {"t": "a"}})).iter().any(|hit| hit.0 == "c"),

@@ -234,6 +234,7 @@ impl Node {
         match outcome {
             Ok((gone, ())) => {
                 self.bury(gone);
+                self.reload_created(&metadata);
                 Ok(())
             }
             Err(error) => {

@@ -336,6 +336,7 @@ impl Node {
                 // Settings and mapping may have changed while the shards were being opened.
                 sync(&index, opened_with, current);
                 self.publish_live(|live| drop(live.insert(index.core.uuid.clone(), index.clone())));
+                self.reload_opened(current);
             }
             None => index.close(),
         }

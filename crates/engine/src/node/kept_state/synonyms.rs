@@ -10,7 +10,6 @@ use crate::analysis::synonyms::{self, SETS_MAX, SynonymSet};
 use crate::api::{BroadcastResponse, IndicesOptions, Result};
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
-use crate::node::index::live::LiveIndex;
 
 fn no_set(name: &str) -> RequestError {
     RequestError::not_found("resource_not_found_exception", format!("synonyms set [{name}] not found"))
@@ -131,7 +130,7 @@ impl Node {
         for (metadata, live) in self.live_of(expression, options)? {
             shards.total += live.shards.len() as u32;
             shards.successful += live.shards.len() as u32;
-            let names = self.reload_analyzers_of(&metadata, &live, resource)?;
+            let names = self.reload_analyzers_of(&metadata, resource)?;
             is_changed |= names.is_some();
             if names.is_none() && resource.is_some() {
                 continue;
@@ -153,14 +152,36 @@ impl Node {
     /// Reloads the analyzers of one index. Returns their names; `None` when the index has none to reload.
     fn reload_analyzers_of(
         &self,
-        metadata: &IndexMetadata,
-        live: &LiveIndex,
+        seen: &IndexMetadata,
         resource: Option<&str>,
     ) -> Result<Option<Vec<String>>> {
-        // The sets are read under the lock of the index, under which its mapping is changed too. Otherwise a
-        // thread that read older sets could be the last to store its mapping.
-        let file = self.index_files.get(&metadata.uuid);
-        let _written = file.as_ref().map(|file| file.lock());
+        // The sets and the settings are read under the lock of the index, under which its mapping is changed
+        // too. Otherwise a thread that read older ones could be the last to store its mapping.
+        let Some(file) = self.index_files.get(&seen.uuid) else { return Ok(None) };
+        let _written = file.lock();
+        self.reload_locked(seen, resource)
+    }
+
+    /// Reloads the analyzers of an index that has just become open: it may have read a set that was changed
+    /// before it was among the open indices. Called with the lock of its file held.
+    pub(in crate::node) fn reload_opened(&self, opened: &IndexMetadata) {
+        // The index is open, so it is not refused any more.
+        if let Err(error) = limber_work::suspended(|| self.reload_locked(opened, None)) {
+            tracing::warn!(index = %opened.name, %error, "analyzers of an index are not reloaded");
+        }
+    }
+
+    /// Works like [`Node::reload_opened`], for an index that was created open.
+    pub(in crate::node) fn reload_created(&self, created: &IndexMetadata) {
+        if let Some(file) = self.index_files.get(&created.uuid) {
+            let _written = file.lock();
+            self.reload_opened(created);
+        }
+    }
+
+    fn reload_locked(&self, seen: &IndexMetadata, resource: Option<&str>) -> Result<Option<Vec<String>>> {
+        let Ok(metadata) = self.current(&seen.name, &seen.uuid) else { return Ok(None) };
+        let Some(live) = self.live.load().get(&seen.uuid).cloned() else { return Ok(None) };
         let mapping = live.core.mapping.load_full();
         let names = mapping.settings().analyzers.reloadable(resource);
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();

@@ -26,6 +26,7 @@ impl Node {
                 restored.extend(made.into_iter().map(|one| (one.live.core.uuid.clone(), one.restored)));
                 drop(restored);
                 self.bury(gone);
+                plan.indices.iter().for_each(|index| self.reload_created(&index.metadata));
                 Ok(())
             }
             Err(error) => {
