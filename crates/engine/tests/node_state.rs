@@ -30,8 +30,8 @@ const ALL: IndicesOptions = IndicesOptions {
     ..IndicesOptions::LENIENT
 };
 
-/// Prepares two indices with documents, one of which has the aliases, and a data stream with two backing
-/// indices.
+/// Prepares two indices with documents and a policy, one of which has the aliases, and a data stream with two
+/// backing indices.
 fn prepared(disk: &CrashDisk, seed: u64) -> Arc<Node> {
     let node = node_on(disk, seed).expect("opens");
     let settings = json!({"number_of_replicas": 0});
@@ -42,6 +42,10 @@ fn prepared(disk: &CrashDisk, seed: u64) -> Arc<Node> {
         write(&node, index(name, "x", br#"{"n": 1}"#)).expect("written");
         node.refresh(name, IndicesOptions::BROADCAST).expect("refreshed");
     }
+    let phases = json!({"hot": {"actions": {"set_priority": {"priority": 3}}}});
+    node.put_policy("p", &json!({"policy": {"phases": phases}})).expect("put");
+    node.put_settings(BOTH, ALL, &json!({"index.lifecycle.name": "p"}), false).expect("set");
+    node.lifecycle_round();
     node.put_index_template(
         "logs",
         &json!({"index_patterns": ["logs*"], "data_stream": {}, "template": {"settings": settings}}),
@@ -80,6 +84,7 @@ fn view(node: &Node) -> Value {
         "streams": streams,
         "templates": node.get_index_templates("*").expect("shows"),
         "pipelines": node.get_pipelines("").expect("shows"),
+        "lifecycles": node.explain_lifecycles("*", ALL, ExplainFilter::default()).expect("shows"),
     })
 }
 
@@ -154,6 +159,7 @@ const CHANGES: &[(&str, Act)] = &[
     ("mapping of two indices", |node| {
         node.put_mapping(BOTH, ALL, false, &json!({"properties": {"k": {"type": "keyword"}}}))
     }),
+    ("two indices out of their policy", |node| node.remove_lifecycles(BOTH).map(drop)),
     ("mapping of one index", |node| {
         node.put_mapping("a-1", ALL, false, &json!({"properties": {"k": {"type": "keyword"}}}))
     }),

@@ -21,6 +21,7 @@ use crate::environment::{LastTime, WallClockWatch, format_utc_millis};
 use crate::lifecycle::{COMPLETE, LifecycleState, Policy, RUNNING, STOPPED, STOPPING, check_policy_name};
 use crate::node::Node;
 use crate::node::kept_state::state::NodeState;
+use crate::settings::{FlatSettings, SettingsUpdate};
 
 /// Maximum number of policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 10_000;
@@ -358,17 +359,23 @@ impl Node {
         Ok(())
     }
 
-    /// Carries out `POST /{index}/_ilm/remove`: the indices no longer have a policy.
+    /// Carries out `POST /{index}/_ilm/remove`: the indices no longer have a policy. All of them lose its
+    /// settings and their place in it in one step. Otherwise a policy that they get later, or after a crash
+    /// in between, would go on from that place.
     pub fn remove_lifecycles(&self, expression: &str) -> Result<Value> {
-        let mut flat = Map::new();
+        let mut flat = FlatSettings::new();
         flat.insert("index.lifecycle.*".into(), Value::Null);
-        let options = IndicesOptions::METADATA;
-        for index in self.catalog.load().resolve(expression, options)? {
-            self.change_settings(&index.name, options, flat.clone(), false)?;
-            self.change_index(&index.name, &index.uuid, |current| {
-                Ok(Some(IndexMetadata { lifecycle: LifecycleState::default(), ..current.clone() }))
-            })?;
-        }
+        let update = SettingsUpdate::check(flat)?;
+        self.change_catalog(|catalog| {
+            let mut next = catalog.clone();
+            for index in catalog.resolve(expression, IndicesOptions::METADATA)? {
+                self.check_metadata_block(&index)?;
+                let settled = self.with_settings(&index, &update, false)?;
+                let removed = IndexMetadata { lifecycle: LifecycleState::default(), ..settled };
+                next.indices.insert(index.name.clone(), Arc::new(removed));
+            }
+            Ok((next, ()))
+        })?;
         Ok(json!({"has_failures": false, "failed_indexes": []}))
     }
 
