@@ -15,6 +15,7 @@ mod coverage;
 mod latch;
 mod model;
 mod points;
+mod policies;
 mod registry;
 mod run;
 mod subfolder;

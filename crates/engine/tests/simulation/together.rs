@@ -31,7 +31,8 @@ const SCHEDULES: u64 = 100;
 
 #[test]
 fn two_changes_at_once_are_both_kept() {
-    let pairs: Vec<Pair> = pairs().into_iter().chain(crate::beside::pairs()).collect();
+    let others = [crate::beside::pairs(), crate::policies::pairs()];
+    let pairs: Vec<Pair> = pairs().into_iter().chain(others.into_iter().flatten()).collect();
     let runs: Vec<(usize, u64)> =
         (0..pairs.len()).flat_map(|pair| (0..SCHEDULES).map(move |seed| (pair, seed))).collect();
     let mut failed = Vec::new();

@@ -37,7 +37,7 @@ use crate::node::kept_state::security::KeptSecurity;
 use crate::node::kept_state::state::NodeState;
 use crate::node::kept_state::state_file::Doubt;
 use crate::node::policy::lifecycle::Lifecycles;
-use crate::node::policy::transforms::Transforms;
+use crate::node::policy::transform_state::Transforms;
 use crate::node::reading::named_documents::DocumentsOf;
 use crate::search_pipeline::SearchPipelineStats;
 use crate::settings::ClusterSettings;

@@ -5,4 +5,5 @@ pub(super) mod lifecycle;
 pub(super) mod lifecycle_round;
 pub(super) mod lifecycle_steps;
 pub(super) mod transform_run;
+pub(super) mod transform_state;
 pub(super) mod transforms;

@@ -8,14 +8,16 @@
 //! user sees. A preview has those of the user who asks for it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use limber_access as access;
 use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 
+use super::transform_state::Run;
 use crate::api::*;
+use crate::catalog::{Catalog, WriteTarget};
 use crate::node::index::indices::limits_of;
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, Node, Slices};
@@ -133,70 +135,63 @@ impl Node {
             return;
         };
         let now_ms = self.environment.clock.monotonic_millis();
-        for (id, entry) in transforms.iter().filter(|(_, entry)| entry["is_started"] == true) {
-            if self.begin_run(id, now_ms)
-                && let Err(error) = self.launch_transform(id, entry)
+        for (id, _) in transforms.iter().filter(|(_, entry)| entry["is_started"] == true) {
+            if let Some((run, entry)) = self.begin_run(id, now_ms)
+                && let Err(error) = self.launch_transform(id, &entry, &run)
             {
-                self.end_of_run(id, None, Err(error));
+                self.end_of_run(id, &run, None, Err(error));
             }
         }
     }
 
-    /// Whether a run begins now: it is due, none is in progress, and the transform is started.
-    fn begin_run(&self, id: &str, now_ms: u64) -> bool {
+    /// Begins a run if it is due, none is in progress, and the transform is started. Also returns its
+    /// definition, which may have changed since it was found.
+    fn begin_run(&self, id: &str, now_ms: u64) -> Option<(Arc<Run>, Value)> {
         let _changing = self.changing.lock();
-        if self.state.load().transforms[id]["is_started"] != true {
-            return false;
+        let entry = self.state.load().transforms[id].clone();
+        match entry["is_started"] == true {
+            true => Some((self.transforms.begin_run(id, now_ms)?, entry)),
+            false => None,
         }
-        self.transforms.change(id, |live| {
-            let is_due = live.cancelled.is_none() && live.due_ms <= now_ms;
-            if is_due {
-                live.cancelled = Some(Arc::new(AtomicBool::new(false)));
-            }
-            is_due
-        })
     }
 
-    fn launch_transform(&self, id: &str, entry: &Value) -> Result<()> {
+    fn launch_transform(&self, id: &str, entry: &Value, run: &Arc<Run>) -> Result<()> {
         let config = TransformConfig::parse(&entry["config"], false)?;
         let Some(node) = self.this.upgrade() else { return Ok(()) };
         let author = entry["author"].clone();
-        let cancelled = self.transforms.change(id, |live| live.cancelled.clone()).unwrap_or_default();
-        let (name, of_task) = (id.to_owned(), cancelled.clone());
+        let (name, run, of_task) = (id.to_owned(), run.clone(), run.cancelled.clone());
         let work = move || {
             // The end is recorded after a panic too; otherwise the transform would never run again.
-            let outcome = caught(|| {
-                node.on_behalf_of(&author, READ, || node.run_transform(&name, &config, &cancelled))
-            });
-            node.end_of_run(&name, Some(&config), outcome);
+            let outcome =
+                caught(|| node.on_behalf_of(&author, READ, || node.run_transform(&name, &config, &run)));
+            node.end_of_run(&name, &run, Some(&config), outcome);
             Ok(json!({}))
         };
         self.tasks.spawn_cancellable(ACTION, format!("transform [{id}]"), of_task, work).map(drop)
     }
 
     /// Records the end of a run. A run that did something made a checkpoint; a batch transform is then
-    /// finished.
-    fn end_of_run(&self, id: &str, config: Option<&TransformConfig>, outcome: Result<bool>) {
+    /// finished. A run that is no longer the one in progress records nothing: its transform was deleted or
+    /// reset.
+    fn end_of_run(&self, id: &str, run: &Arc<Run>, config: Option<&TransformConfig>, outcome: Result<bool>) {
         // Starting and stopping a transform changes both the stored state and that of the run. The lock keeps
         // them from interleaving.
         let _changing = self.changing.lock();
         let now_ms = self.environment.clock.monotonic_millis();
         let is_batch = config.is_some_and(|config| config.sync.is_none());
         let frequency_ms = config.map_or(RETRY_MS, |config| config.frequency_ms);
-        let was_cancelled = self.transforms.change(id, |live| {
-            let cancelled = live.cancelled.take();
+        let is_current = self.transforms.change_in(id, run, |live| {
+            live.run = None;
             live.due_ms = now_ms + if outcome.is_err() { RETRY_MS } else { frequency_ms };
-            let was_cancelled = cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed));
             live.failure = match &outcome {
-                Err(error) if !was_cancelled => Some(error.reason.clone()),
+                Err(error) if !run.is_cancelled() => Some(error.reason.clone()),
                 _ => None,
             };
-            was_cancelled
         });
         if let Err(error) = &outcome {
             tracing::warn!(transform = id, %error, "a transform did not run to its end");
         }
-        if was_cancelled || !matches!(outcome, Ok(true)) {
+        if is_current.is_none() || run.is_cancelled() || !matches!(outcome, Ok(true)) {
             return;
         }
         let at = self.now_millis();
@@ -235,25 +230,43 @@ impl Node {
     }
 
     /// Runs a transform. Returns whether there was anything to do.
-    fn run_transform(&self, id: &str, config: &TransformConfig, cancelled: &Arc<AtomicBool>) -> Result<bool> {
+    fn run_transform(&self, id: &str, config: &TransformConfig, run: &Arc<Run>) -> Result<bool> {
         // The wall clock may jump, so only the query depends on it.
         let (now_ms, begun_ms) = (self.now_millis(), self.environment.clock.monotonic_millis());
         let mut query = config.query.clone();
         if let Some(sync) = &config.sync {
             let (state, until_ms) = (self.source_state(config)?, now_ms.saturating_sub(sync.delay_ms));
-            let is_done = self.transforms.change(id, |live| {
+            let is_done = self.transforms.change_in(id, run, |live| {
                 let seen = live.source.filter(|(before, _)| *before == state).unwrap_or((state, begun_ms));
                 live.source = Some(seen);
                 live.done_until_ms > seen.1
             });
-            if is_done {
+            if is_done != Some(false) {
                 return Ok(false);
             }
             let range = json!({"range": {sync.field.as_str(): {"lt": until_ms, "format": "epoch_millis"}}});
             query = json!({"bool": {"filter": [query, range]}});
         }
-        self.transforms.change(id, |live| live.stats.triggers += 1);
-        self.create_destination(config)?;
+        self.transforms.change_in(id, run, |live| live.stats.triggers += 1);
+        let destination = run.writing(|| self.create_destination(config))?;
+        self.write_pages(id, config, run, &query)?;
+        // Refreshing needs no privilege beyond that to write the documents.
+        access::aside(|| self.refresh(&config.dest_index, IndicesOptions::BROADCAST))?;
+        run.writing(|| self.retire(id, config, run))?;
+        if !self.is_there(destination.as_deref()) {
+            let reason = format!("the destination [{}] was deleted during the run", config.dest_index);
+            return Err(RequestError::internal("illegal_state_exception", reason));
+        }
+        if let Some(sync) = &config.sync {
+            let until_ms = begun_ms.saturating_sub(sync.delay_ms);
+            self.transforms.change_in(id, run, |live| live.done_until_ms = until_ms);
+        }
+        Ok(true)
+    }
+
+    /// Reads the source page by page and writes each page to the destination.
+    fn write_pages(&self, id: &str, config: &TransformConfig, run: &Arc<Run>, query: &Value) -> Result<()> {
+        let cancelled = &run.cancelled;
         let mut after = None;
         loop {
             // Each page is charged like one request, and released before the next.
@@ -262,40 +275,42 @@ impl Node {
             let page =
                 self.transform_page(config, query.clone(), config.page_size, after.as_ref(), cancelled);
             let took_ms = self.environment.clock.monotonic_millis().saturating_sub(begun_ms);
-            self.transforms.change(id, |live| {
+            self.transforms.change_in(id, run, |live| {
                 live.stats.searches += 1;
                 live.stats.search_ms += took_ms;
                 live.stats.search_failures += u64::from(page.is_err());
             });
             let page = page?;
-            self.write_page(id, config, &page)?;
-            if cancelled.load(Ordering::Relaxed) {
-                return Err(RequestError::bad_request(
-                    "task_cancelled_exception",
-                    "the transform was stopped",
-                ));
-            }
+            run.writing(|| self.write_page(id, config, run, &page))?;
             match page.after {
                 Some(next) if page.documents.len() as u64 >= config.page_size => after = Some(next),
-                _ => break,
+                _ => return Ok(()),
             }
         }
-        // Refreshing needs no privilege beyond that to write the documents.
-        access::aside(|| self.refresh(&config.dest_index, IndicesOptions::BROADCAST))?;
-        self.retire(id, config, cancelled)?;
-        if let Some(sync) = &config.sync {
-            self.transforms.change(id, |live| live.done_until_ms = begun_ms.saturating_sub(sync.delay_ms));
-        }
-        Ok(true)
     }
 
-    fn create_destination(&self, config: &TransformConfig) -> Result<()> {
+    /// Whether the index with this UUID exists, if one is given.
+    fn is_there(&self, uuid: Option<&str>) -> bool {
+        uuid.is_none_or(|uuid| self.catalog.load().indices.values().any(|index| *index.uuid == *uuid))
+    }
+
+    /// Creates the destination if it is missing. Returns the UUID of the index that is written to, if one
+    /// is: a run whose destination is deleted meanwhile is not complete, although later pages create another.
+    fn create_destination(&self, config: &TransformConfig) -> Result<Option<Arc<str>>> {
         let catalog = self.catalog.load_full();
         let is_there = catalog.indices.contains_key(config.dest_index.as_str())
             || catalog.aliases.contains_key(config.dest_index.as_str());
-        if is_there {
-            return Ok(());
+        if !is_there {
+            self.make_destination(&catalog, config)?;
         }
+        match self.catalog.load().write_target(&config.dest_index, false) {
+            Ok(WriteTarget::Index { index, .. }) => Ok(Some(index.uuid.clone())),
+            // Writing reports what is wrong.
+            _ => Ok(None),
+        }
+    }
+
+    fn make_destination(&self, catalog: &Catalog, config: &TransformConfig) -> Result<()> {
         let mut body = self.destination_body(config)?;
         // A single node has no place for replicas.
         body["settings"] = json!({"index": {"number_of_shards": "1", "number_of_replicas": "0"}});
@@ -314,7 +329,7 @@ impl Node {
         }
     }
 
-    fn write_page(&self, id: &str, config: &TransformConfig, page: &Page) -> Result<()> {
+    fn write_page(&self, id: &str, config: &TransformConfig, run: &Arc<Run>, page: &Page) -> Result<()> {
         let mut sources = Vec::with_capacity(page.documents.len());
         for (_, document) in &page.documents {
             let source = document.to_string();
@@ -350,7 +365,7 @@ impl Node {
             }
         }
         let took_ms = self.environment.clock.monotonic_millis().saturating_sub(begun_ms);
-        self.transforms.change(id, |live| {
+        self.transforms.change_in(id, run, |live| {
             let stats = &mut live.stats;
             stats.pages += 1;
             stats.documents_read += page.source_count;
@@ -363,7 +378,7 @@ impl Node {
     }
 
     /// Deletes documents of the destination that are older than the retention.
-    fn retire(&self, id: &str, config: &TransformConfig, cancelled: &Arc<AtomicBool>) -> Result<()> {
+    fn retire(&self, id: &str, config: &TransformConfig, run: &Arc<Run>) -> Result<()> {
         let (Some((field, before)), Some(node)) = (&config.retention, self.this.upgrade()) else {
             return Ok(());
         };
@@ -386,10 +401,10 @@ impl Node {
             requests_per_second: f32::INFINITY,
             slices: Slices::Number(1),
         };
-        let response = node.by_query(request, cancelled.clone())?;
+        let response = node.by_query(request, run.cancelled.clone())?;
         let deleted = response.body["deleted"].as_u64().unwrap_or(0);
         let took_ms = response.body["took"].as_u64().unwrap_or(0);
-        self.transforms.change(id, |live| {
+        self.transforms.change_in(id, run, |live| {
             live.stats.documents_deleted += deleted;
             live.stats.delete_ms += took_ms;
         });

@@ -1,13 +1,8 @@
 //! Stores, shows, deletes, starts and stops transforms, and shows their statistics. For runs see
-//! [`super::transform_run`].
-
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+//! [`super::transform_run`], and for what is known of them [`super::transform_state`].
 
 use limber_access as access;
 use limber_mapping::{ErrorClass, ObjectParser, RequestError};
-use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
@@ -19,59 +14,6 @@ use crate::transform::{TransformConfig, check_id};
 const TRANSFORMS_MAX: usize = 1_000;
 /// The action that deletes a destination.
 const DELETE: &str = "indices:admin/delete";
-
-/// State of transforms that is not stored.
-#[derive(Default)]
-pub(in crate::node) struct Transforms {
-    by_id: Mutex<HashMap<String, Live>>,
-}
-
-/// One transform's state since the node was opened.
-#[derive(Debug, Default, Clone)]
-pub(in crate::node) struct Live {
-    /// Cancels the run in progress; `None` when there is none.
-    pub cancelled: Option<Arc<AtomicBool>>,
-    /// When the next run begins, by the monotonic clock.
-    pub due_ms: u64,
-    pub stats: RunStats,
-    /// Why the last run failed.
-    pub failure: Option<String>,
-    /// The hash of the source's state at the last check, and when it was first seen (wall clock).
-    pub source: Option<(u64, u64)>,
-    /// The destination includes documents up to this time.
-    pub done_until_ms: u64,
-}
-
-/// The counters in `_transform/{id}/_stats`.
-#[derive(Debug, Default, Clone)]
-pub(in crate::node) struct RunStats {
-    pub pages: u64,
-    pub documents_read: u64,
-    pub documents_written: u64,
-    pub documents_deleted: u64,
-    pub triggers: u64,
-    pub search_ms: u64,
-    pub searches: u64,
-    pub search_failures: u64,
-    pub index_ms: u64,
-    pub indexing: u64,
-    pub index_failures: u64,
-    pub delete_ms: u64,
-}
-
-impl Transforms {
-    pub(in crate::node) fn change<T>(&self, id: &str, change: impl FnOnce(&mut Live) -> T) -> T {
-        change(self.by_id.lock().entry(id.to_owned()).or_default())
-    }
-
-    fn live(&self, id: &str) -> Live {
-        self.by_id.lock().get(id).cloned().unwrap_or_default()
-    }
-
-    fn forget(&self, id: &str) {
-        self.by_id.lock().remove(id);
-    }
-}
 
 /// Checks that the user may delete the transform's destination.
 fn check_destination_deletion(entry: &Value) -> Result<()> {
@@ -235,9 +177,9 @@ impl Node {
                 transforms.shift_remove(id);
             }
         })?;
-        self.end_run(id);
-        self.transforms.forget(id);
+        let reserved = self.transforms.reserve(id);
         drop(changing);
+        reserved.settle();
         match deletes_destination {
             true => self.delete_destination(&entry),
             false => Ok(()),
@@ -265,13 +207,6 @@ impl Node {
         let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
         let _acting = access::acting(DELETE);
         self.delete_index(index, options)
-    }
-
-    fn end_run(&self, id: &str) {
-        let cancelled = self.transforms.change(id, |live| live.cancelled.clone());
-        if let Some(cancelled) = cancelled {
-            cancelled.store(true, Ordering::Relaxed);
-        }
     }
 
     /// Carries out `POST _transform/{id}/_start`.
@@ -308,7 +243,7 @@ impl Node {
             if self.state.load().transforms[&id]["is_started"] == true {
                 self.change_state(|state| state.transforms[&id]["is_started"] = false.into())?;
             }
-            self.end_run(&id);
+            self.transforms.end_run(&id);
         }
         Ok(())
     }
@@ -316,10 +251,11 @@ impl Node {
     /// Whether a run of one of these transforms is in progress.
     pub fn is_transforming(&self, ids: &str) -> Result<bool> {
         let found = self.transforms_named(ids, true)?;
-        Ok(found.iter().any(|(id, _)| self.transforms.live(id).cancelled.is_some()))
+        Ok(found.iter().any(|(id, _)| self.transforms.live(id).run.is_some()))
     }
 
-    /// Carries out `POST _transform/{id}/_reset`, after which the transform is as if it had never run.
+    /// Carries out `POST _transform/{id}/_reset`, after which the transform is as if it had never run: a run
+    /// that is in progress writes nothing more, and none begins before the destination is deleted.
     pub fn reset_transform(&self, id: &str, force: bool) -> Result<()> {
         let changing = self.changing.lock();
         let entry = self.stopped_transform(id, force, "reset")?;
@@ -329,9 +265,9 @@ impl Node {
             (entry["checkpoint"], entry["checkpoint_ms"], entry["is_started"]) =
                 (0.into(), 0.into(), false.into());
         })?;
-        self.end_run(id);
-        self.transforms.forget(id);
+        let reserved = self.transforms.reserve(id);
         drop(changing);
+        reserved.settle();
         self.delete_destination(&entry)
     }
 
@@ -361,7 +297,7 @@ impl Node {
 
     fn stats_of(&self, id: &str, entry: &Value) -> Value {
         let live = self.transforms.live(id);
-        let state = match (&live.failure, entry["is_started"] == true, live.cancelled.is_some()) {
+        let state = match (&live.failure, entry["is_started"] == true, live.run.is_some()) {
             (Some(_), ..) => "failed",
             (None, true, true) => "indexing",
             (None, true, false) => "started",

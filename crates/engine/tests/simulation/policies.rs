@@ -1,0 +1,99 @@
+//! Pairs of [`crate::together`] in which the node works for itself, because of a policy, beside a request.
+
+use std::sync::Arc;
+
+use limber_engine::*;
+use serde_json::json;
+
+use crate::common::{index, search, write};
+use crate::together::{Pair, both};
+
+/// Groups of the transform's source; a page has [`PAGE`] of them.
+const GROUPS: usize = 25;
+const PAGE: usize = 10;
+
+/// A transform that is started: its run has several pages.
+fn transforming(node: &Arc<Node>) -> Result<()> {
+    for number in 0..GROUPS {
+        let source = json!({"k": format!("k{number}"), "v": number}).to_string();
+        write(node, index("source", &number.to_string(), source.as_bytes()))?;
+    }
+    node.refresh("source", IndicesOptions::BROADCAST)?;
+    put_transform(node, "made")?;
+    node.start_transform("t")
+}
+
+fn put_transform(node: &Arc<Node>, destination: &str) -> Result<()> {
+    let body = json!({
+        "source": {"index": "source"},
+        "dest": {"index": destination},
+        "settings": {"max_page_search_size": PAGE},
+        "pivot": {
+            "group_by": {"k": {"terms": {"field": "k.keyword"}}},
+            "aggregations": {"v": {"sum": {"field": "v"}}},
+        },
+    });
+    node.put_transform("t", &body, false)
+}
+
+fn transform_tick(node: &Arc<Node>) -> Result<()> {
+    node.transform_tick();
+    Ok(())
+}
+
+fn is_there(node: &Node, name: &str) -> bool {
+    node.index_exists(name, IndicesOptions::METADATA).unwrap_or(false)
+}
+
+pub fn pairs() -> Vec<Pair> {
+    vec![
+        Pair {
+            name: "a run of a transform, which is reset",
+            set_up: transforming,
+            acts: [transform_tick, |node| node.reset_transform("t", true)],
+            wrong: |node, outcomes| {
+                let stats = node.transform_stats("t", true, (0, 10)).expect("statistics").to_string();
+                let is_new = stats.contains(r#""state":"stopped""#) && stats.contains(r#""checkpoint":0"#);
+                both(outcomes, is_new && !is_there(node, "made")).map(|why| format!("{why} {stats}"))
+            },
+        },
+        Pair {
+            name: "a run of a transform, which is deleted with its destination",
+            set_up: transforming,
+            acts: [transform_tick, |node| node.delete_transform("t", true, true)],
+            wrong: |node, outcomes| both(outcomes, !is_there(node, "made")),
+        },
+        Pair {
+            name: "a run of a transform, which is deleted and put again with another destination",
+            set_up: transforming,
+            acts: [transform_tick, |node| {
+                node.delete_transform("t", true, true)?;
+                put_transform(node, "other")?;
+                node.start_transform("t")?;
+                node.transform_tick();
+                Ok(())
+            }],
+            wrong: |node, outcomes| {
+                let found = search(node, "other", json!({"match_all": {}})).len();
+                both(outcomes, found == GROUPS && !is_there(node, "made")).map(|why| format!("{why} {found}"))
+            },
+        },
+        Pair {
+            name: "a run of a transform, whose destination is deleted",
+            set_up: transforming,
+            acts: [transform_tick, |node| {
+                // The run may not have made it yet.
+                let _ = node.delete_index("made", IndicesOptions::DELETE);
+                Ok(())
+            }],
+            wrong: |node, outcomes| {
+                let stats = node.transform_stats("t", true, (0, 10)).expect("statistics").to_string();
+                // It may have been deleted after the run. A run that says that it is complete leaves all or
+                // nothing.
+                let is_done = stats.contains(r#""checkpoint":1"#) && is_there(node, "made");
+                let is_whole = || search(node, "made", json!({"match_all": {}})).len() == GROUPS;
+                both(outcomes, !is_done || is_whole()).map(|why| format!("{why} {stats}"))
+            },
+        },
+    ]
+}
