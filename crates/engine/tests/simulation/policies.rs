@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use limber_engine::*;
-use serde_json::json;
+use limber_store::repository::MemoryBlobs;
+use limber_store::sync;
+use serde_json::{Value, json};
 
-use crate::common::{index, search, write};
+use crate::common::{get, index, search, write};
 use crate::together::{Pair, both};
 
 /// Groups of the transform's source; a page has [`PAGE`] of them.
@@ -39,6 +41,20 @@ fn put_transform(node: &Arc<Node>, destination: &str) -> Result<()> {
 fn transform_tick(node: &Arc<Node>) -> Result<()> {
     node.transform_tick();
     Ok(())
+}
+
+fn with_a_repository(node: &Arc<Node>) -> Result<()> {
+    write(node, index("t", "1", b"{}"))?;
+    node.put_repository_on("r", Arc::new(MemoryBlobs::default()))
+}
+
+/// Notes a time of the simulation in a document.
+fn note(node: &Node, what: &str, ms: &Value) -> Result<()> {
+    write(node, index("noted", what, json!({"ms": ms}).to_string().as_bytes())).map(drop)
+}
+
+fn noted(node: &Node, what: &str) -> Option<u64> {
+    get(node, "noted", what)?.1["ms"].as_u64()
 }
 
 fn is_there(node: &Node, name: &str) -> bool {
@@ -93,6 +109,29 @@ pub fn pairs() -> Vec<Pair> {
                 let is_done = stats.contains(r#""checkpoint":1"#) && is_there(node, "made");
                 let is_whole = || search(node, "made", json!({"match_all": {}})).len() == GROUPS;
                 both(outcomes, !is_done || is_whole()).map(|why| format!("{why} {stats}"))
+            },
+        },
+        Pair {
+            name: "a snapshot, and its repository that is unregistered",
+            set_up: with_a_repository,
+            acts: [
+                |node| {
+                    let taken = node.create_snapshot("r", "s", &json!({"indices": "t"}), true)?;
+                    note(node, "taken", &taken["snapshot"]["end_time_in_millis"])
+                },
+                |node| {
+                    node.delete_repositories("r")?;
+                    let since_ms = sync::now_nanos().unwrap_or(0) / 1_000_000;
+                    note(node, "unregistered", &(1_700_000_000_000 + since_ms).into())
+                },
+            ],
+            wrong: |node, outcomes| match outcomes {
+                [Ok(()), Ok(())] => {
+                    let (taken, unregistered) = (noted(node, "taken")?, noted(node, "unregistered")?);
+                    (taken > unregistered).then(|| format!("{taken} is after {unregistered}"))
+                }
+                [Err(one), Err(other)] => Some(format!("{one}, {other}")),
+                _ => None,
             },
         },
     ]

@@ -20,6 +20,7 @@ impl Node {
         check_snapshot_name(&repository.name, target)?;
         repository.check_writable("cannot create snapshot in a readonly repository")?;
         let _writing = repository.writing.lock();
+        self.use_repository(&repository, || Ok(()))?;
         let mut root = repository.root()?;
         let is_running = self.snapshots.running_in(&repository.name).iter().any(|one| one.name == target);
         if is_running || root.snapshots.iter().any(|one| one.name == target) {

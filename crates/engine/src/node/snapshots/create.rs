@@ -105,7 +105,7 @@ impl Node {
             }
         }
         let running = Arc::new(running);
-        self.list_running(&running)?;
+        self.use_repository(&running.repository, || self.list_running(&running))?;
         self.start_snapshot(running.clone(), content)?;
         Ok(running)
     }

@@ -60,8 +60,9 @@ impl Node {
 
     /// Waits until nothing is written to the repository, then deletes those of the chosen snapshots that
     /// exist.
-    fn delete_chosen(&self, repository: &Repository, chosen: &Chosen) -> Result<()> {
+    fn delete_chosen(&self, repository: &Arc<Repository>, chosen: &Chosen) -> Result<()> {
         let _writing = repository.writing.lock();
+        self.use_repository(repository, || Ok(()))?;
         let mut root = repository.root()?;
         // A restore registers before it reads the root, so one that began meanwhile is found here.
         self.check_are_not_read(repository, &root, chosen)?;

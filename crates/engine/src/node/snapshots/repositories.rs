@@ -17,7 +17,7 @@ use crate::node::Node;
 use crate::node::kept_state::state::NodeState;
 use crate::settings::ClusterSettings;
 use crate::snapshot::definition::{Definition, Locations};
-use crate::snapshot::errors::{repository_error, repository_missing};
+use crate::snapshot::errors::{concurrent_modification, repository_error, repository_missing};
 use crate::snapshot::names::{Chosen, check_repository_name};
 use crate::snapshot::repository::Repository;
 use crate::snapshot::running::{Registered, Snapshots};
@@ -77,8 +77,8 @@ impl Node {
             repository.verify(&self.environment)?;
         }
         let _changing = self.changing.lock();
-        self.check_is_unused(name)?;
         let mut repositories = self.snapshots.repositories.lock();
+        self.check_is_unused(name, repositories.get(name))?;
         if !repositories.contains_key(name) && repositories.len() >= REPOSITORIES_MAX {
             let why = format!("there are [{REPOSITORIES_MAX}] repositories already");
             return Err(RequestError::illegal_argument(why));
@@ -104,7 +104,7 @@ impl Node {
             locations.clone()
         };
         for (name, registered) in repositories.iter_mut().filter(|(_, one)| one.definition.kind == "s3") {
-            if let Err(error) = self.check_is_unused(name) {
+            if let Err(error) = self.check_is_unused(name, Some(&*registered)) {
                 in_use = Err(error);
                 continue;
             }
@@ -128,8 +128,14 @@ impl Node {
         Ok(())
     }
 
-    fn check_is_unused(&self, name: &str) -> Result<()> {
-        match self.snapshots.is_used(name) {
+    /// Checks that nothing uses a repository. Called with the repositories locked: what begins to use one
+    /// says so under the same lock ([`Node::use_repository`]).
+    fn check_is_unused(&self, name: &str, registered: Option<&Registered>) -> Result<()> {
+        let is_written = || {
+            let opened = registered?.opened.as_ref().ok()?;
+            opened.writing.try_lock().is_none().then_some("it is being written to")
+        };
+        match self.snapshots.is_used(name).or_else(is_written) {
             None => Ok(()),
             Some(why) => Err(RequestError::new(
                 ErrorClass::Conflict,
@@ -144,6 +150,26 @@ impl Node {
         match self.snapshots.repositories.lock().get(name) {
             None => Err(repository_missing(name)),
             Some(registered) => registered.opened.clone(),
+        }
+    }
+
+    /// Calls `register`, which says that a repository is in use, unless the repository has been replaced or
+    /// unregistered since it was found. From then on it is neither, as long as what was registered is there, or
+    /// the caller holds the repository's lock for writing.
+    ///
+    /// # Errors
+    /// Fails with the errors of `register`, and when the repository is no longer the registered one.
+    pub(super) fn use_repository<T>(
+        &self,
+        repository: &Arc<Repository>,
+        register: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let repositories = self.snapshots.repositories.lock();
+        let registered =
+            repositories.get(&*repository.name).ok_or_else(|| repository_missing(&repository.name))?;
+        match &registered.opened {
+            Ok(opened) if Arc::ptr_eq(opened, repository) => register(),
+            _ => Err(concurrent_modification(&repository.name, "it was registered again meanwhile")),
         }
     }
 
@@ -196,11 +222,12 @@ impl Node {
         if names.is_empty() && expression != "*" {
             return Err(repository_missing(expression));
         }
+        let mut repositories = self.snapshots.repositories.lock();
         for name in &names {
-            self.check_is_unused(name)?;
+            self.check_is_unused(name, repositories.get(name))?;
         }
         self.change_state(|state| names.iter().for_each(|name| state.delete_repository(name)))?;
-        self.snapshots.repositories.lock().retain(|name, _| !names.contains(name));
+        repositories.retain(|name, _| !names.contains(name));
         Ok(())
     }
 
@@ -215,6 +242,7 @@ impl Node {
         let repository = self.repository(name)?;
         repository.check_writable("cannot run cleanup on readonly repository")?;
         let _writing = repository.writing.lock();
+        self.use_repository(&repository, || Ok(()))?;
         let root = repository.root()?;
         let garbage = repository.garbage(&root, None)?;
         let deleted = match garbage.is_empty() {

@@ -115,7 +115,10 @@ impl Node {
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
         let restoring = Restoring { repository: repository.name.clone(), uuid: plan.entry.uuid.clone() };
-        node.snapshots.restoring.lock().push(restoring.clone());
+        self.use_repository(&repository, || {
+            node.snapshots.restoring.lock().push(restoring.clone());
+            Ok(())
+        })?;
         let ending = Arc::new(Ending::default());
         let reading = Reading { node: Some(node.clone()), restoring, ending: ending.clone(), outcome: None };
         let description = format!("restore snapshot [{}:{snapshot}]", repository.name);
