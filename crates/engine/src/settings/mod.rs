@@ -19,5 +19,5 @@ pub use index::{Blocks, Durability, IndexSettings, LifecycleSettings, MergeSetti
 pub(crate) use index::{check_new, defaults};
 pub(crate) use index_sort::{check_index_sort, describe_sort};
 pub use mode::TimeBounds;
-pub(crate) use mode::{END_TIME, START_TIME, has_series, later_end, settle as settle_mode};
+pub(crate) use mode::{END_TIME, has_series, later_end, settle as settle_mode, start_from};
 pub use slow_log::SlowLog;

@@ -20,7 +20,7 @@ const MODE: &str = "index.mode";
 /// Patterns of the dimensions that choose a document's shard.
 const ROUTING_PATH: &str = "index.routing_path";
 /// The earliest timestamp of an index of time series.
-pub(crate) const START_TIME: &str = "index.time_series.start_time";
+const START_TIME: &str = "index.time_series.start_time";
 /// The first timestamp that is too late for an index of time series.
 pub(crate) const END_TIME: &str = "index.time_series.end_time";
 /// How far after now the newest index of a data stream accepts timestamps.
@@ -84,6 +84,23 @@ pub(super) fn time_bounds(flat: &FlatSettings) -> Result<Option<TimeBounds>> {
         true => Ok(Some(bounds)),
         false => Err(RequestError::illegal_argument(format!("{END_TIME} must be larger than {START_TIME}"))),
     }
+}
+
+/// Lets an index of time series begin at `end_ms`, where the index before it ends, unless its settings begin
+/// it later. Other settings are left as they are.
+///
+/// # Errors
+/// The start that is set is no date.
+pub(crate) fn start_from(flat: &mut FlatSettings, end_ms: i64) -> Result<()> {
+    if !has_series(flat) {
+        return Ok(());
+    }
+    let given = text(flat, START_TIME);
+    let given = given.map(|text| DateFormat::shared("strict_date_optional_time")?.parse_millis(text));
+    if given.transpose()?.is_none_or(|start_ms| start_ms < end_ms) {
+        flat.insert(START_TIME.into(), format_utc_millis(end_ms.max(0) as u64).into());
+    }
+    Ok(())
 }
 
 /// Returns the order of documents that a mode prescribes; `None` if `index.sort.*` decides.

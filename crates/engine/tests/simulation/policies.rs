@@ -43,6 +43,22 @@ fn transform_tick(node: &Arc<Node>) -> Result<()> {
     Ok(())
 }
 
+/// A data stream of time series.
+fn series(node: &Arc<Node>) -> Result<()> {
+    let body = json!({"index_patterns": ["s"], "data_stream": {}, "template": {
+        "settings": {"index.mode": "time_series"},
+        "mappings": {"properties": {"host": {"type": "keyword", "time_series_dimension": true}}},
+    }});
+    node.put_index_template("s", &body, false)?;
+    node.create_data_stream("s")
+}
+
+/// Adds a document that moves the end of the newest index, which was half an hour ahead.
+fn add_late(node: &Arc<Node>) -> Result<()> {
+    let source = json!({"@timestamp": 1_700_000_000_000u64 + 31 * 60_000, "host": "a"}).to_string();
+    write(node, BulkOperation::new(OperationKind::Create, "s", source.as_bytes())).map(drop)
+}
+
 fn with_a_repository(node: &Arc<Node>) -> Result<()> {
     write(node, index("t", "1", b"{}"))?;
     node.put_repository_on("r", Arc::new(MemoryBlobs::default()))
@@ -109,6 +125,20 @@ pub fn pairs() -> Vec<Pair> {
                 let is_done = stats.contains(r#""checkpoint":1"#) && is_there(node, "made");
                 let is_whole = || search(node, "made", json!({"match_all": {}})).len() == GROUPS;
                 both(outcomes, !is_done || is_whole()).map(|why| format!("{why} {stats}"))
+            },
+        },
+        Pair {
+            name: "a document that moves the end of time series, which are rolled over",
+            set_up: series,
+            acts: [add_late, |node| node.rollover("s", &RolloverRequest::default()).map(drop)],
+            wrong: |node, outcomes| {
+                let made = node.get_index(".ds-s-*", IndicesOptions::LENIENT).expect("indices");
+                let setting = |at: usize, key: &str| made.get(at).map(|index| index.settings[key].clone());
+                let end = setting(0, "index.time_series.end_time");
+                let start = setting(1, "index.time_series.start_time");
+                let is_twice = add_late(node).is_ok();
+                both(outcomes, end.is_some() && end == start && !is_twice)
+                    .map(|why| format!("{why} {end:?} {start:?}, twice: {is_twice}"))
             },
         },
         Pair {

@@ -11,6 +11,7 @@ use super::index_files::check_is_readable;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
+use crate::node::stream::series_bounds::check_moved_end;
 use crate::settings::{
     Durability, FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys,
 };
@@ -83,6 +84,7 @@ impl Node {
                     self.check_metadata_block(&metadata)?;
                 }
                 let index = self.with_settings(&metadata, &update, preserve_existing)?;
+                check_moved_end(catalog, &metadata, &index)?;
                 if metadata.open {
                     before += shard_copies(&metadata.typed);
                     after += shard_copies(&index.typed);

@@ -2,6 +2,7 @@
 //!
 //! Source: Elasticsearch's `MetadataRolloverService`, `RolloverRequest`.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use limber_mapping::{ObjectParser, RequestError};
@@ -11,11 +12,13 @@ use super::create_index::check_is_free;
 use crate::api::*;
 use crate::catalog::names::check_index_name;
 use crate::catalog::{Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
-use crate::environment::format_utc_millis;
 use crate::lifecycle::{Conditions, Figures};
 use crate::node::Node;
 use crate::node::life::recover::hand_over;
-use crate::settings::{FlatSettings, START_TIME, has_series};
+use crate::node::stream::series_bounds::{continue_series, series_end};
+
+/// How often a rollover of time series is tried while writers move the end of the last index.
+const TRIES_MAX: usize = 5;
 
 /// A `POST /{target}/_rollover[/{new_index}]` request.
 #[derive(Debug, Clone, Default)]
@@ -245,13 +248,36 @@ impl Node {
     /// Puts the new index in the place of the old one. The index, the alias or data stream, and the rollover
     /// information of the old index change in one step. Called with the target's name locked.
     fn roll(&self, catalog: &Catalog, plan: &Plan, request: &RolloverRequest, met: &[&str]) -> Result<()> {
+        let end_moved = Cell::new(false);
+        let mut rolled = self.roll_once(catalog, plan, request, (met, &end_moved));
+        for _ in 1..TRIES_MAX {
+            if rolled.is_ok() || !end_moved.take() {
+                break;
+            }
+            rolled = self.roll_once(&self.catalog.load_full(), plan, request, (met, &end_moved));
+        }
+        rolled
+    }
+
+    /// Sets `end_moved` if the last index of time series got another end since the new one was made, which
+    /// has to begin there.
+    fn roll_once(
+        &self,
+        catalog: &Catalog,
+        plan: &Plan,
+        request: &RolloverRequest,
+        (met, end_moved): (&[&str], &Cell<bool>),
+    ) -> Result<()> {
         super::create_index::check_is_free(catalog, &plan.new_index)?;
+        let mut last_end = None;
         let info = json!({"met_conditions": met, "time": self.now_millis()});
         let metadata = match &plan.target {
             Target::Stream(stream) => {
                 let mut template = catalog.templates.of_stream(stream)?;
                 template.resolved.aliases.clear();
-                continue_series(catalog, stream, &mut template.resolved.settings);
+                let stream = catalog.data_streams.get(&stream.name).unwrap_or(stream);
+                last_end = series_end(catalog, stream);
+                continue_series(catalog, stream, &mut template.resolved.settings)?;
                 self.metadata_of(catalog, &plan.new_index, template.resolved)?
             }
             Target::Alias { name, .. } => {
@@ -262,7 +288,10 @@ impl Node {
         self.install(metadata, |catalog, new| {
             // The write index that was checked above may have changed meanwhile.
             let now = self.plan_rollover(catalog, plan.target.name(), request)?;
-            if now.old.uuid != plan.old.uuid {
+            if let Target::Stream(stream) = &now.target {
+                end_moved.set(series_end(catalog, stream) != last_end);
+            }
+            if now.old.uuid != plan.old.uuid || end_moved.get() {
                 return Err(RequestError::illegal_argument(format!(
                     "rollover target [{}] was changed while it was being rolled over",
                     plan.target.name()
@@ -284,17 +313,6 @@ impl Node {
             next.indices.insert(old.name.clone(), Arc::new(old));
             self.with_new_index(&next, &Arc::new(new))
         })
-    }
-}
-
-/// Lets the next index of time series begin where the last one ends.
-fn continue_series(catalog: &Catalog, stream: &DataStream, settings: &mut FlatSettings) {
-    let ends = stream.indices.iter().filter_map(|name| catalog.indices.get(name)?.typed.time_bounds);
-    if let Some(end_ms) = ends.map(|bounds| bounds.end_ms).max()
-        && has_series(settings)
-    {
-        let start = format_utc_millis(end_ms.max(0) as u64);
-        settings.entry(START_TIME).or_insert(start.into());
     }
 }
 

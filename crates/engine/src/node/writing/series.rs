@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
 use limber_work as work;
-use serde_json::Map;
 
 use super::bulk_step::{Destination, Reach, Step, Target};
 use crate::api::*;
 use crate::catalog::DataStream;
-use crate::environment::format_utc_millis;
 use crate::node::Node;
-use crate::settings::later_end;
+use crate::node::stream::series_bounds::shown;
 use crate::shard::Growth;
 
 /// How many mapping updates a document may need before its dimensions are known.
@@ -103,8 +101,7 @@ impl Node {
         Err(RequestError::internal("mapper_exception", "the document's mapping update did not take effect"))
     }
 
-    /// Returns the target for the index of the data stream that accepts this timestamp. The end of the newest
-    /// index moves with the time.
+    /// Returns the target for the index of the data stream that accepts this timestamp.
     fn index_for(
         &self,
         stream: &DataStream,
@@ -112,32 +109,7 @@ impl Node {
         named: u32,
         targets: &mut Vec<Target>,
     ) -> Result<u32> {
-        let catalog = self.catalog.load_full();
-        let backing = stream.indices.iter().rev().filter_map(|name| catalog.indices.get(name));
-        let accepts = |index: &&Arc<crate::catalog::IndexMetadata>| {
-            index.open && index.typed.time_bounds.is_some_and(|bounds| bounds.contains(timestamp_ms))
-        };
-        let mut chosen = backing.clone().find(accepts).cloned();
-        if chosen.is_none()
-            && let Some(newest) = catalog.indices.get(stream.write_index())
-            && newest.typed.time_bounds.is_some_and(|bounds| timestamp_ms >= bounds.end_ms)
-            && let Some(end) = later_end(&newest.settings, timestamp_ms, self.now_millis())
-        {
-            let flat = Map::from_iter([(crate::settings::END_TIME.to_owned(), end.into())]);
-            self.change_settings(&newest.name, IndicesOptions::METADATA, flat, false)?;
-            chosen = self.catalog.load().indices.get(&newest.name).cloned();
-        }
-        let Some(index) = chosen else {
-            let ranges: Vec<String> = backing
-                .filter_map(|index| index.typed.time_bounds)
-                .map(|bounds| format!("[{},{}]", shown(bounds.start_ms), shown(bounds.end_ms)))
-                .collect();
-            return Err(RequestError::illegal_argument(format!(
-                "the document timestamp [{}] is outside of ranges of currently writable indices [{}]",
-                shown(timestamp_ms),
-                ranges.join("")
-            )));
-        };
+        let (stream, index) = self.index_at(&stream.name, timestamp_ms)?;
         let is_same = |target: &Target| {
             let found = target.outcome.as_ref().ok();
             found.is_some_and(|found| {
@@ -154,7 +126,7 @@ impl Node {
         let live = self.live(&index)?;
         self.check_write_block(&index, &index.typed.blocks)?;
         self.check_is_not_in_doubt(&index)?;
-        let reach = Reach::Stream(Arc::new(stream.clone()));
+        let reach = Reach::Stream(stream);
         let Target { require_alias, require_data_stream, .. } = targets[named as usize];
         targets.push(Target {
             name: (&*index.name).into(),
@@ -192,8 +164,4 @@ fn check_bounds(destination: &Destination, timestamp_ms: i64) -> Result<()> {
     let cause = RequestError::illegal_argument(reason.clone());
     Err(RequestError::bad_request("document_parsing_exception", format!("failed to parse: {reason}"))
         .caused_by(cause))
-}
-
-fn shown(timestamp_ms: i64) -> String {
-    format_utc_millis(timestamp_ms.max(0) as u64)
 }
