@@ -2,9 +2,11 @@
 //!
 //! Source: `ClusterBlocks`, `IndexMetadata#INDEX_*_BLOCK`, `Metadata#CLUSTER_READ_ONLY_BLOCK`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use limber_mapping::{ErrorClass, RequestError};
 
-use super::Blocks;
+use super::{Blocks, ClusterSettings};
 
 /// A block, with its text in errors: `FORBIDDEN/8/index write (api)`.
 pub(crate) struct Block {
@@ -42,6 +44,53 @@ impl Blocks {
             (self.read_only_allow_delete, READ_ONLY_ALLOW_DELETE),
         ];
         flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, block)| block).collect()
+    }
+}
+
+/// The blocks of the cluster on writes of documents (`cluster.blocks.*`), as its shards see them: each group of
+/// writes looks, and not only the request that they belong to.
+#[derive(Debug, Default)]
+pub(crate) struct ClusterBlocks {
+    read_only: AtomicBool,
+    read_only_allow_delete: AtomicBool,
+}
+
+impl ClusterBlocks {
+    pub(crate) fn of(settings: &ClusterSettings) -> ClusterBlocks {
+        let blocks = ClusterBlocks::default();
+        blocks.set(settings);
+        blocks
+    }
+
+    /// Sets them as the settings say. Returns whether writes are refused from now on.
+    pub(crate) fn set(&self, settings: &ClusterSettings) -> bool {
+        let flags = [
+            (&self.read_only, "cluster.blocks.read_only"),
+            (&self.read_only_allow_delete, "cluster.blocks.read_only_allow_delete"),
+        ];
+        for (flag, key) in flags {
+            flag.store(settings.boolean(key), Ordering::Release);
+        }
+        self.are_set()
+    }
+
+    fn are_set(&self) -> bool {
+        self.read_only.load(Ordering::Acquire) || self.read_only_allow_delete.load(Ordering::Acquire)
+    }
+
+    /// Refuses writes of documents to an index for these blocks and those of the index.
+    pub(crate) fn check_writes(&self, index: &str, blocks: &Blocks) -> Result<(), RequestError> {
+        if !self.are_set() && !blocks.are_on_writes() {
+            return Ok(());
+        }
+        let flags = [
+            (&self.read_only, CLUSTER_READ_ONLY),
+            (&self.read_only_allow_delete, CLUSTER_READ_ONLY_ALLOW_DELETE),
+        ];
+        let set = flags.into_iter().filter(|(flag, _)| flag.load(Ordering::Acquire));
+        let mut found: Vec<Block> = set.map(|(_, block)| block).collect();
+        found.extend(blocks.on_writes());
+        refused(Some(index), &found)
     }
 }
 

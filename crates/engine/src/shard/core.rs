@@ -32,6 +32,7 @@ use super::writing::growth::Growth;
 use crate::api::Result;
 use crate::environment::Environment;
 use crate::settings::IndexSettings;
+use crate::settings::blocks::ClusterBlocks;
 use crate::translog::Translog;
 
 /// What the shards of one index share. Mapping and settings may be replaced while the index is open.
@@ -51,8 +52,14 @@ pub(crate) struct IndexCore {
 /// The services of the node that a shard calls.
 pub(crate) trait Host: Send + Sync {
     /// Merges a mapping that was inferred from a document into the index's mapping, durably. The result is
-    /// visible in [`IndexCore::mapping`] when this returns.
-    fn update_mapping(&self, index: &IndexCore, growth: &Growth) -> Result<()>;
+    /// visible in [`IndexCore::mapping`] when this returns. `check` is called under the lock under which the
+    /// index's settings change, too; its error ends the update.
+    fn update_mapping(
+        &self,
+        index: &IndexCore,
+        growth: &Growth,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<()>;
     /// Called when the indexing pool has no room. Writes the node's largest buffers to segments if `is_full`
     /// still returns true after other refreshes have ended.
     fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool);
@@ -73,6 +80,7 @@ pub(crate) struct ShardServices {
     pub analysis: Arc<dyn AnalysisResources>,
     pub caches: NodeCaches,
     pub host: std::sync::Weak<dyn Host>,
+    pub cluster_blocks: Arc<ClusterBlocks>,
     /// Looks up documents that queries name.
     pub documents: Arc<dyn NamedDocuments>,
 }

@@ -10,6 +10,8 @@ use serde_json::json;
 use crate::common::{get, index, search, write};
 use crate::together::{Pair, both, missing};
 
+/// What a setting is for no documents.
+const NOTED_FROM: usize = 100;
 /// Documents of a bulk, each with a field of its own: the shard's gate is left for every mapping update.
 const BULK: usize = 4;
 
@@ -36,6 +38,13 @@ fn block_and_count(node: &Arc<Node>) -> Result<()> {
     put_block(node, "w")?;
     let source = json!({"count": count(node, "w")?}).to_string();
     write(node, index("noted", "1", source.as_bytes())).map(drop)
+}
+
+/// Blocks writes to the whole cluster and notes, in a setting, how many documents there are then.
+fn block_cluster_and_count(node: &Arc<Node>) -> Result<()> {
+    node.put_cluster_settings(&json!({"persistent": {"cluster.blocks.read_only": true}}))?;
+    let noted = NOTED_FROM + count(node, "w")?;
+    node.put_cluster_settings(&json!({"persistent": {"search.max_buckets": noted}})).map(drop)
 }
 
 fn write_and_refresh(node: &Arc<Node>) -> Result<()> {
@@ -90,6 +99,20 @@ pub fn pairs() -> Vec<Pair> {
                 let noted = get(node, "noted", "1").map(|(_, source)| source["count"].clone());
                 let now = count(node, "w").ok();
                 both(outcomes, noted == Some(now.into())).map(|why| format!("{why} {noted:?} {now:?}"))
+            },
+        },
+        Pair {
+            name: "a bulk, and a block of the cluster",
+            set_up: |node| node.create_index("w", &json!({})).map(drop),
+            acts: [write_several, block_cluster_and_count],
+            wrong: |node, outcomes| {
+                let noted = node.cluster_setting("search.max_buckets");
+                let now = count(node, "w").map(|count| (NOTED_FROM + count).to_string());
+                let fields = node.mapping("w").map(|mapping| {
+                    (0..BULK).filter(|number| mapping.field(&format!("f{number}")).is_some()).count()
+                });
+                let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
+                both(outcomes, is_as_noted).map(|why| format!("{why} {noted} {now:?}, {fields:?} fields"))
             },
         },
         Pair {

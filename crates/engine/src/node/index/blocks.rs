@@ -10,7 +10,7 @@ use crate::settings::blocks::{
 };
 
 impl Node {
-    fn cluster_blocks(&self, allows_delete: bool) -> Vec<Block> {
+    fn blocks_of_cluster(&self, allows_delete: bool) -> Vec<Block> {
         let settings = self.settings.load();
         let mut blocks = Vec::new();
         if settings.boolean("cluster.blocks.read_only") {
@@ -23,27 +23,12 @@ impl Node {
     }
 
     pub(in crate::node) fn check_metadata_write_block(&self) -> Result<()> {
-        refused(None, &self.cluster_blocks(false))
+        refused(None, &self.blocks_of_cluster(false))
     }
 
-    /// Checks the blocks on writing documents: index, update, delete.
+    /// Checks the blocks on writing documents: index, update, delete. Shards check them again when they write.
     pub(in crate::node) fn check_write_block(&self, index: &IndexMetadata, blocks: &Blocks) -> Result<()> {
-        if *blocks == Blocks::default() && !self.has_cluster_block() {
-            return Ok(());
-        }
-        let mut found = self.cluster_blocks(false);
-        found.extend(blocks.on_writes());
-        refused(Some(&index.name), &found)
-    }
-
-    fn has_cluster_block(&self) -> bool {
-        let settings = self.settings.load();
-        settings
-            .persistent
-            .keys()
-            .chain(settings.transient.keys())
-            .chain(settings.node.keys())
-            .any(|key| key.starts_with("cluster.blocks"))
+        self.cluster_blocks.check_writes(&index.name, blocks)
     }
 
     pub(in crate::node) fn check_read_block(&self, index: &IndexMetadata) -> Result<()> {
@@ -52,7 +37,7 @@ impl Node {
 
     /// Checks the blocks on changing mapping, settings and aliases.
     pub(in crate::node) fn check_metadata_block(&self, index: &IndexMetadata) -> Result<()> {
-        let mut found = self.cluster_blocks(false);
+        let mut found = self.blocks_of_cluster(false);
         let blocks = &index.typed.blocks;
         let flags = [
             (blocks.read_only, READ_ONLY),
@@ -72,7 +57,7 @@ impl Node {
     }
 
     pub(in crate::node) fn check_delete_block(&self, index: &IndexMetadata) -> Result<()> {
-        let mut found = self.cluster_blocks(true);
+        let mut found = self.blocks_of_cluster(true);
         let blocks = &index.typed.blocks;
         let flags = [(blocks.read_only, READ_ONLY), (blocks.metadata, METADATA)];
         found.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, block)| block));

@@ -197,6 +197,8 @@ impl Node {
         metadata: &Arc<IndexMetadata>,
     ) -> Result<Catalog> {
         let name = &metadata.name;
+        // The blocks may have been set since the index was planned.
+        self.check_metadata_write_block()?;
         check_is_free(catalog, name)?;
         if catalog.data_streams.contains_key(name) {
             return Err(crate::node::stream::data_streams::names_collide(name, "index"));

@@ -262,7 +262,12 @@ fn show_resolved(catalog: &Catalog, index: &IndexMetadata) -> Value {
 }
 
 impl Host for Node {
-    fn update_mapping(&self, index: &IndexCore, growth: &Growth) -> Result<()> {
+    fn update_mapping(
+        &self,
+        index: &IndexCore,
+        growth: &Growth,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
         // Only the lock of this index is held, so writers of other indices do not wait for the disk.
         self.change_index_with(
             &index.name,
@@ -273,6 +278,7 @@ impl Host for Node {
                 if !metadata.open || index.is_closed.load(Ordering::Acquire) {
                     return Err(index_closed(&index.name, &index.uuid));
                 }
+                check()?;
                 let present = index.mapping.load_full();
                 let merged = match Arc::ptr_eq(&present, &growth.base) {
                     true => growth.merged.clone(),

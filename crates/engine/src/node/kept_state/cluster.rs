@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
 use crate::node::life::open::apply_limits;
 use crate::node::life::segment_memory::{SIZE, check_budget};
-use crate::settings::nest;
+use crate::settings::{ClusterSettings, nest};
 
 impl Node {
     /// Returns the body of `GET /_cluster/state/{metrics}/{index}`; `metrics` is a comma-separated list or
@@ -207,6 +207,21 @@ impl Node {
     /// Carries out `PUT /_cluster/settings`. Returns what was set, flat:
     /// `{"persistent": {..}, "transient": {..}}`.
     pub fn put_cluster_settings(&self, body: &Value) -> Result<Value> {
+        let (set, is_blocked) = self.change_cluster_settings(body)?;
+        if is_blocked {
+            self.settle_all_writes();
+        }
+        Ok(set)
+    }
+
+    /// Waits until no write is carried out any more that was admitted under earlier settings of the cluster.
+    /// Called without a lock.
+    pub(in crate::node) fn settle_all_writes(&self) {
+        self.shards().iter().for_each(|shard| shard.settle_writes());
+    }
+
+    /// Returns what was set, and whether the cluster takes no writes from now on.
+    fn change_cluster_settings(&self, body: &Value) -> Result<(Value, bool)> {
         let _changing = self.changing.lock();
         let (next, persistent, transient) = self.settings.load().update(body)?;
         if persistent.contains_key(SIZE) || transient.contains_key(SIZE) {
@@ -218,8 +233,16 @@ impl Node {
         apply_limits(&self.ledger, &next);
         self.apply_segment_memory(&next);
         self.scripts.set_limits(next.script_limits()?);
-        self.settings.store(Arc::new(next));
-        Ok(json!({"persistent": persistent, "transient": transient}))
+        let is_blocked = self.use_settings(next);
+        Ok((json!({"persistent": persistent, "transient": transient}), is_blocked))
+    }
+
+    /// Makes settings of the cluster the current ones. Returns whether it takes no writes from now on. Called
+    /// with `changing` held.
+    pub(in crate::node) fn use_settings(&self, next: ClusterSettings) -> bool {
+        let next = Arc::new(next);
+        self.settings.store(next.clone());
+        self.cluster_blocks.set(&next)
     }
 }
 

@@ -41,6 +41,7 @@ use crate::node::policy::transform_state::Transforms;
 use crate::node::reading::named_documents::DocumentsOf;
 use crate::search_pipeline::SearchPipelineStats;
 use crate::settings::ClusterSettings;
+use crate::settings::blocks::ClusterBlocks;
 use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
 use crate::snapshot::running::Snapshots;
 use crate::tasks::Tasks;
@@ -131,6 +132,8 @@ pub struct Node {
     pub(in crate::node) publishing: Mutex<()>,
     pub(in crate::node) recoveries: Recoveries,
     pub(in crate::node) settings: ArcSwap<ClusterSettings>,
+    /// What `settings` say of blocks, for the shards.
+    pub(in crate::node) cluster_blocks: Arc<ClusterBlocks>,
     pub(in crate::node) pipelines: Registry,
     pub(in crate::node) search_pipeline_stats: Arc<SearchPipelineStats>,
     pub(in crate::node) scripts: Arc<Scripts>,
@@ -199,6 +202,7 @@ impl Node {
         let pressure_bytes =
             restored.settings.bytes_of("indexing_pressure.memory.limit", restored.ledger.limit_bytes);
         Node {
+            cluster_blocks: Arc::new(ClusterBlocks::of(&restored.settings)),
             flake_ids: FlakeIds::new(&environment),
             started_millis: environment.clock.now_millis(),
             started_at_ms: environment.clock.monotonic_millis(),
@@ -331,6 +335,7 @@ impl Node {
             analysis: self.analysis(),
             caches: self.caches.clone(),
             host,
+            cluster_blocks: self.cluster_blocks.clone(),
             documents: Arc::new(DocumentsOf(self.this.clone())),
         }
     }

@@ -66,7 +66,7 @@ impl Node {
 
     /// Merges a snapshot's global state into that of the node, in one step.
     pub(super) fn restore_global_state(&self, saved: &Value) -> Result<()> {
-        let _changing = self.changing.lock();
+        let changing = self.changing.lock();
         self.check_global_state(saved)?;
         let (settings, policies) = (self.with_saved_settings(saved)?, self.with_saved_policies(saved)?);
         check_budget(&settings, self.ledger.limit_bytes)?;
@@ -88,11 +88,15 @@ impl Node {
         crate::node::life::open::apply_limits(&self.ledger, &settings);
         self.apply_segment_memory(&settings);
         self.scripts.set_limits(script_limits);
-        self.settings.store(Arc::new(settings));
+        let is_blocked = self.use_settings(settings);
         self.pipelines.restore(&saved["pipelines"]);
         self.scripts.set_stored(crate::node::kept_state::scripts::restored(&scripts));
         self.lifecycles.policies.store(Arc::new(policies));
         self.publish(|catalog| catalog.templates = templates);
+        drop(changing);
+        if is_blocked {
+            self.settle_all_writes();
+        }
         Ok(())
     }
 }

@@ -49,6 +49,7 @@ impl Node {
 
     /// Returns the catalog with the indices and data streams of a restore, if they may be published now.
     fn with_restored(&self, catalog: &Catalog, plan: &Plan) -> Result<Catalog> {
+        self.check_metadata_write_block()?;
         let full_name = plan.full_name();
         for index in &plan.indices {
             self.check_target(catalog, &plan.repository, &full_name, &index.metadata, &index.source)?;

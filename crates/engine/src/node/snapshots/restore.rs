@@ -110,6 +110,7 @@ impl Node {
         wait: bool,
     ) -> Result<Value> {
         let request = RestoreRequest::parse(body)?;
+        self.check_metadata_write_block()?;
         let repository = self.repository(repository)?;
         let plan = self.plan(&repository, snapshot, &request)?;
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");

@@ -93,7 +93,8 @@ impl Node {
             }
             let growth = Growth::of(&mapping, source, step.operation.dynamic_templates.as_deref())?;
             let before = mapping.to_json();
-            crate::shard::Host::update_mapping(self, core, &growth)?;
+            let blocks = || self.check_write_block(&destination.metadata, &core.settings.load().blocks);
+            crate::shard::Host::update_mapping(self, core, &growth, &blocks)?;
             if core.mapping.load().to_json() == before {
                 return Ok(series.document_id());
             }

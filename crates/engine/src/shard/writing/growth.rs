@@ -10,7 +10,7 @@ use limber_segment::{Buffer, DocumentMeta, WriteIdentity};
 use limber_work as work;
 use serde_json::Value;
 
-use super::write::Write;
+use super::write::{Condition, Write};
 use crate::api::Result;
 use crate::shard::core::Shard;
 use crate::shard::error::segment_error;
@@ -61,7 +61,9 @@ impl Shard {
         let growth = Growth::of(mapping, write.operation.source, write.templates)?;
         self.try_document(&growth, write)?;
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
-        self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &growth)
+        let is_replayed = matches!(write.condition, Condition::Replay(_));
+        let check = || if is_replayed { Ok(()) } else { self.check_blocks() };
+        self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &growth, &check)
     }
 
     /// Parses a document under the mapping that it needs, and keeps nothing of it.

@@ -13,8 +13,7 @@ use limber_work as work;
 
 use super::writer::{Attempt, Writer};
 use crate::api::{Result, WriteResult};
-use crate::settings::blocks::refused;
-use crate::settings::{Durability, IndexSettings};
+use crate::settings::Durability;
 use crate::shard::accounting::Reservation;
 use crate::shard::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard};
 use crate::shard::error::disk_error;
@@ -105,13 +104,6 @@ const OPERATIONS_PER_LOOK: usize = 8;
 const LARGE_SOURCE_BYTES: usize = 16 << 10;
 /// Records are appended to the translog when they reach this size, or else once per request.
 const BATCH_BYTES_MAX: usize = 1 << 20;
-
-/// Returns the error of a write under these settings, if they block writes. A request that was admitted
-/// before the block was set may write only afterwards.
-fn blocked(settings: &IndexSettings, index: &str) -> Option<RequestError> {
-    let blocks = settings.blocks;
-    if blocks.are_on_writes() { refused(Some(index), &blocks.on_writes()).err() } else { None }
-}
 
 /// Estimates the size of an operation in a batch of records, which is also its size in a buffer.
 fn record_bytes(write: &Write<'_>) -> usize {
@@ -224,6 +216,12 @@ impl Shard {
             return Ok(());
         }
         work::waiting(|| self.sync_to(&unsynced.core, unsynced.position))
+    }
+
+    /// Checks whether the index or the cluster takes no writes now. A request that was admitted before a block
+    /// was set may write only afterwards.
+    pub(super) fn check_blocks(&self) -> Result<()> {
+        self.services.cluster_blocks.check_writes(&self.index.name, &self.index.settings.load().blocks)
     }
 
     /// Waits until every write that has begun under earlier settings is in a buffer.
@@ -375,7 +373,7 @@ impl Shard {
             now_millis: self.now_millis(),
             interval_millis: self.interval_millis(),
             reserved: 0..0,
-            blocked: blocked(&settings, &self.index.name),
+            blocked: self.check_blocks().err(),
         };
         writer.reserve_seq_nos(chunk);
         let mut done = 0;
