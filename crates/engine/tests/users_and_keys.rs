@@ -158,12 +158,13 @@ fn a_compaction_that_fails_or_crashes_anywhere_loses_nothing() {
     }
 }
 
-/// Returns the files of users and keys.
+/// Returns the files of users and keys, without the one that names the newest of them.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for cluster in std::fs::read_dir(folder.join("security")).expect("there") {
         let entries = std::fs::read_dir(cluster.expect("lists").path()).expect("lists");
-        files.extend(entries.map(|entry| entry.expect("lists").path()));
+        let paths = entries.map(|entry| entry.expect("lists").path());
+        files.extend(paths.filter(|path| !path.ends_with("newest")));
     }
     files.sort();
     files
@@ -343,7 +344,7 @@ fn damage_refuses_the_start_and_names_the_file() {
         check(&name);
         std::fs::remove_file(file).expect("removed");
         match number {
-            // No other file says that this last change was made.
+            // No other file says that this last change was made: the node was dropped before it noted that.
             2 => drop(open(temporary.path())),
             3 => check("the file with the users and keys is not there"),
             _ => check(&name),
@@ -352,4 +353,49 @@ fn damage_refuses_the_start_and_names_the_file() {
     }
     std::fs::remove_dir_all(temporary.path().join("security")).expect("removed");
     check("the folder with the users and keys is not there");
+}
+
+#[test]
+fn the_last_changes_are_missed() {
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let node = open(temporary.path());
+    for number in 0..3 {
+        put(&node, "u", &number.to_string()).expect("put");
+    }
+    node.close();
+    drop(node);
+    let refused = || {
+        let error = Node::open(config(temporary.path())).err().expect("refused");
+        let report = check_data_folder(temporary.path()).expect("checked");
+        assert!(report.lines.iter().any(|line| line.contains(&error.reason)), "{:#?}", report.lines);
+        error.reason
+    };
+    let all = files(temporary.path());
+    let changes = &all[..3];
+    let newest = changes[0].with_file_name("newest");
+    let contents: Vec<Vec<u8>> = changes.iter().map(|file| std::fs::read(file).expect("reads")).collect();
+    // The last change, then the last two, then all.
+    for (number, file) in changes.iter().enumerate().rev() {
+        std::fs::remove_file(file).expect("removed");
+        let told = refused();
+        let missing = format!("change-{:020}", number + 1);
+        assert!(told.contains(&missing) && told.contains("the file is not there"), "{told}");
+    }
+    for (file, content) in changes.iter().zip(&contents) {
+        std::fs::write(file, content).expect("writes");
+    }
+    // The file itself is checked, and a folder without it is one of an earlier build.
+    let named = std::fs::read(&newest).expect("reads");
+    let mut flipped = named.clone();
+    flipped[named.len() - 2] ^= 1;
+    std::fs::write(&newest, &flipped).expect("writes");
+    assert!(refused().contains("newest"));
+    std::fs::remove_file(&newest).expect("removed");
+    let node = open(temporary.path());
+    node.maintain();
+    assert_eq!(std::fs::read(&newest).expect("written again"), named);
+    // A change that was made after the file was written counts too.
+    put(&node, "u", "later").expect("put");
+    drop(node);
+    assert_eq!(open(temporary.path()).security().version, 4);
 }

@@ -159,6 +159,9 @@ impl Node {
         if let Err(error) = own.settle(&self.environment) {
             tracing::debug!(%error, "a change of users and keys is still in doubt");
         }
+        if let Err(error) = own.note_newest(&self.environment, self.security().version) {
+            tracing::debug!(%error, "the newest change of users and keys is not noted yet");
+        }
         if !own.wants_whole() {
             return;
         }

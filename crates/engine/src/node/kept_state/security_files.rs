@@ -8,22 +8,31 @@
 //! **Failures.** A file gets its name by a rename that an fsync of the folder makes durable. If one of the
 //! two fails, the file may or may not exist after a crash. The change is refused then, so the file is deleted
 //! durably; until that succeeds, no other change is made.
+//!
+//! **Files that are removed.** Versions have no gaps, so a missing change is noticed if a later one is there.
+//! For the last ones there is the file `newest`, which names a version that is durable. It is written in the
+//! background after changes, and not with each of them, which would cost a change twice as much. Folders of
+//! earlier builds do not have it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use limber_access::{EntryChange, Store};
 use limber_mapping::RequestError;
-use limber_store::directory::{Replaced, replace_with};
+use limber_store::directory::{Replaced, replace, replace_with};
 use limber_store::{Directory, Disk, Error};
+use serde_json::{Value, json};
 
 use super::security_format::{FileId, FileKind, RecordWriter, apply};
 use crate::api::Result;
-use crate::checked_file::damaged;
+use crate::checked_file::{Format, damaged};
 use crate::environment::Environment;
 use crate::shard::store_error;
 
 const FOLDER: &str = "security";
+/// The file that names the newest version, in a member `version`.
+const NEWEST: &str = "newest";
+const NEWEST_FORMAT: Format = Format { magic: "limber-security-newest", version: 1 };
 /// The store is written anew when the files of changes are larger than the file of the store, and than this,
 const CHANGES_BYTES_MIN: u64 = 256 << 10;
 /// or when there are this many. Each takes a block of the disk, and the start reads all of them.
@@ -37,6 +46,8 @@ pub(crate) struct SecurityFiles {
     changes: VecDeque<(u64, u64)>,
     /// A change that failed and whose file may exist, and why it failed.
     doubt: Option<(FileId, RequestError)>,
+    /// The version in the file `newest`; 0 if there is none.
+    newest: u64,
 }
 
 impl SecurityFiles {
@@ -57,6 +68,7 @@ impl SecurityFiles {
             whole_bytes: 0,
             changes: VecDeque::new(),
             doubt: None,
+            newest: 0,
         };
         let id = FileId { kind: FileKind::Whole, version: store.version };
         match files.write(&*directory, &id, &Store::default(), store) {
@@ -94,6 +106,7 @@ impl SecurityFiles {
             whole_bytes: 0,
             changes: VecDeque::new(),
             doubt: None,
+            newest: 0,
         };
         let mut store = Store::default();
         files.whole_bytes = files.read(&*directory, &whole, &mut store)?;
@@ -105,7 +118,46 @@ impl SecurityFiles {
             let bytes = files.read(&*directory, id, &mut store)?;
             files.changes.push_back((id.version, bytes));
         }
+        files.newest = files.read_newest(&*directory)?;
+        if store.version < files.newest {
+            let missing = FileId { kind: FileKind::Change, version: store.version + 1 };
+            let why = format!("the file is not there, and [{NEWEST}] names version [{}]", files.newest);
+            return Err(damaged(&format!("{path}/{}", missing.file_name()), &why));
+        }
         Ok((files, store))
+    }
+
+    /// Reads the version in the file `newest`; 0 if there is none.
+    fn read_newest(&self, directory: &dyn Directory) -> Result<u64> {
+        let file = format!("{}/{NEWEST}", security_folder(&self.cluster_uuid));
+        if !directory.exists(NEWEST).map_err(|error| unreadable(&file, &error))? {
+            return Ok(0);
+        }
+        let bytes = directory.read_whole(NEWEST).map_err(|error| unreadable(&file, &error))?;
+        let body = NEWEST_FORMAT.decode(&bytes).map_err(|error| error.refusal(&file))?;
+        let body: Value = serde_json::from_slice(body).map_err(|error| damaged(&file, &error.to_string()))?;
+        match (body["version"].as_u64(), body["cluster_uuid"] == *self.cluster_uuid) {
+            (Some(version), true) => Ok(version),
+            _ => Err(damaged(&file, "it names no version of these files")),
+        }
+    }
+
+    /// Notes in the file `newest` that the changes up to this version are durable, unless it says so already.
+    pub(super) fn note_newest(
+        &mut self,
+        environment: &Environment,
+        version: u64,
+    ) -> limber_store::Result<()> {
+        if version <= self.newest {
+            return Ok(());
+        }
+        let body = json!({"cluster_uuid": self.cluster_uuid, "version": version}).to_string();
+        match replace(&*self.directory(environment)?, NEWEST, &NEWEST_FORMAT.encode(&body)) {
+            Replaced::Done => self.newest = version,
+            // The file names this version or an older one, and both are durable.
+            Replaced::Untouched(error) | Replaced::Unknown(error) => return Err(error),
+        }
+        Ok(())
     }
 
     fn read(&self, directory: &dyn Directory, id: &FileId, store: &mut Store) -> Result<u64> {
