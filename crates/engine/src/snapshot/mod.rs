@@ -20,5 +20,6 @@ pub(crate) mod names;
 pub(crate) mod policy;
 pub(crate) mod repository;
 pub(crate) mod running;
+pub(crate) mod schedules;
 pub(crate) mod show;
 pub(crate) mod transfer;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::errors::repository_missing;
 use super::format::{Entry, State};
 use super::names::check_snapshot_name;
+use super::running::PolicyRun;
 use crate::api::Result;
 use crate::environment::format_utc_millis;
 use crate::notation::cron::Schedule;
@@ -171,13 +172,7 @@ impl SnapshotPolicy {
     }
 
     /// Renders the policy as `GET _slm/policy` shows it.
-    pub(crate) fn show(
-        &self,
-        id: &str,
-        running: Option<&(String, String, u64)>,
-        now_ms: u64,
-        human: bool,
-    ) -> Value {
+    pub(crate) fn show(&self, id: &str, running: Option<&PolicyRun>, now_ms: u64, human: bool) -> Value {
         let mut shown = Map::new();
         let time = |shown: &mut Map<String, Value>, name: &str, ms: u64| {
             if human {
@@ -219,7 +214,7 @@ impl SnapshotPolicy {
         if let Some(next_ms) = self.next_after(now_ms) {
             time(&mut shown, "next_execution", next_ms);
         }
-        if let Some((name, uuid, start_ms)) = running {
+        if let Some(PolicyRun { name, uuid, start_ms, .. }) = running {
             let body = json!({"name": name, "uuid": uuid, "state": "STARTED", "start_time_millis": start_ms});
             shown.insert("in_progress".into(), body);
         }

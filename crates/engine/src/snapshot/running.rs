@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::definition::{Definition, Locations};
 use super::format::ShardFigures;
 use super::repository::Repository;
+use super::schedules::Schedules;
 use crate::api::Result;
 
 /// The stage of a shard in a snapshot.
@@ -155,6 +156,18 @@ pub(crate) struct Restoring {
     pub uuid: String,
 }
 
+/// A snapshot of a policy that is in progress. A policy may have several: one by its schedule, others because
+/// users asked for them.
+#[derive(Debug, Clone)]
+pub(crate) struct PolicyRun {
+    pub policy: String,
+    /// The name of the snapshot, which no other run has.
+    pub name: String,
+    /// The snapshot's UUID; empty before it begins.
+    pub uuid: String,
+    pub start_ms: u64,
+}
+
 /// A definition, and its repository or the reason why it cannot be opened.
 pub(crate) struct Registered {
     pub definition: Definition,
@@ -172,9 +185,13 @@ pub(crate) struct Snapshots {
     pub restored: Mutex<BTreeMap<Arc<str>, RestoredIndex>>,
     /// Set when the node closes. Restores and snapshots check it for every part.
     pub is_closing: Arc<AtomicBool>,
-    /// Policies whose snapshot is in progress: its name, UUID and start.
-    pub policies_running: Mutex<BTreeMap<String, (String, String, u64)>>,
+    /// Snapshots of policies that are in progress, in the order in which they began.
+    pub policies_running: Mutex<Vec<PolicyRun>>,
     pub retention_runs: AtomicBool,
+    /// Held while retention reads a policy and unlists its snapshots. Who changes a policy and then takes this
+    /// lock knows that none is deleted by the earlier one any more.
+    pub retaining: Mutex<()>,
+    pub schedules: Schedules,
     /// When policies were last checked, in milliseconds since 1970; 0 when they were not yet.
     pub policies_seen_ms: std::sync::atomic::AtomicU64,
 }
@@ -188,6 +205,11 @@ impl Snapshots {
     pub(crate) fn is_restoring(&self, repository: &str, uuid: &str) -> bool {
         let restoring = self.restoring.lock();
         restoring.iter().any(|one| *one.repository == *repository && one.uuid == uuid)
+    }
+
+    /// Whether a snapshot of this policy is in progress.
+    pub(crate) fn is_policy_running(&self, id: &str) -> bool {
+        self.policies_running.lock().iter().any(|run| run.policy == id)
     }
 
     pub(crate) fn is_used(&self, repository: &str) -> Option<&'static str> {

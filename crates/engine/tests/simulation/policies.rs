@@ -64,13 +64,39 @@ fn with_a_repository(node: &Arc<Node>) -> Result<()> {
     node.put_repository_on("r", Arc::new(MemoryBlobs::default()))
 }
 
-/// Notes a time of the simulation in a document.
-fn note(node: &Node, what: &str, ms: &Value) -> Result<()> {
-    write(node, index("noted", what, json!({"ms": ms}).to_string().as_bytes())).map(drop)
+/// Notes a number in a document.
+fn note(node: &Node, what: &str, number: &Value) -> Result<()> {
+    write(node, index("noted", what, json!({"number": number}).to_string().as_bytes())).map(drop)
 }
 
 fn noted(node: &Node, what: &str) -> Option<u64> {
-    get(node, "noted", what)?.1["ms"].as_u64()
+    get(node, "noted", what)?.1["number"].as_u64()
+}
+
+fn put_snapshot_policy(node: &Arc<Node>, max_count: u64) -> Result<()> {
+    let body = json!({
+        "name": "snap", "schedule": "0 30 1 * * ?", "repository": "r", "config": {"indices": "t"},
+        "retention": {"max_count": max_count},
+    });
+    node.put_snapshot_policy("p", &body)
+}
+
+/// A policy with three snapshots, of which retention keeps one.
+fn with_snapshots(node: &Arc<Node>) -> Result<()> {
+    with_a_repository(node)?;
+    put_snapshot_policy(node, 1)?;
+    for _ in 0..3 {
+        node.execute_snapshot_policy("p")?;
+        while !node.tasks().list().is_empty() {
+            std::thread::yield_now();
+        }
+    }
+    Ok(())
+}
+
+fn snapshot_count(node: &Node) -> Result<usize> {
+    let all = SnapshotQuery { snapshots: "_all".into(), ..SnapshotQuery::default() };
+    Ok(node.get_snapshots("r", &all)?["snapshots"].as_array().map_or(0, Vec::len))
 }
 
 fn is_there(node: &Node, name: &str) -> bool {
@@ -162,6 +188,39 @@ pub fn pairs() -> Vec<Pair> {
                 }
                 [Err(one), Err(other)] => Some(format!("{one}, {other}")),
                 _ => None,
+            },
+        },
+        Pair {
+            name: "retention, and a policy that keeps more from now on",
+            set_up: with_snapshots,
+            acts: [
+                |node| node.start_retention(),
+                |node| {
+                    put_snapshot_policy(node, 9)?;
+                    note(node, "left", &snapshot_count(node)?.into())
+                },
+            ],
+            wrong: |node, outcomes| {
+                let (left, now) = (noted(node, "left"), snapshot_count(node).ok());
+                both(outcomes, now.map(|count| count as u64) == left)
+                    .map(|why| format!("{why} {left:?} were left, {now:?} are there"))
+            },
+        },
+        Pair {
+            name: "two snapshots of a policy at once",
+            set_up: |node| {
+                with_a_repository(node)?;
+                put_snapshot_policy(node, 9)
+            },
+            acts: [
+                |node| node.execute_snapshot_policy("p").map(drop),
+                |node| node.execute_snapshot_policy("p").map(drop),
+            ],
+            wrong: |node, outcomes| {
+                let shown = node.get_snapshot_policies("p", false).expect("shown");
+                let is_over = shown["p"]["in_progress"].is_null();
+                both(outcomes, is_over && shown["p"]["stats"]["snapshots_taken"] == 2)
+                    .map(|why| format!("{why} {shown}"))
             },
         },
     ]

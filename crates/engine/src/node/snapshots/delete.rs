@@ -5,13 +5,14 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_store::repository::Blob;
 use serde_json::{Value, json};
 
 use super::shards::index_ids;
 use crate::api::Result;
 use crate::node::Node;
 use crate::snapshot::errors::{concurrent_execution, snapshot_missing};
-use crate::snapshot::format::Root;
+use crate::snapshot::format::{Entry, Root};
 use crate::snapshot::names::Chosen;
 use crate::snapshot::repository::Repository;
 
@@ -63,18 +64,29 @@ impl Node {
     fn delete_chosen(&self, repository: &Arc<Repository>, chosen: &Chosen) -> Result<()> {
         let _writing = repository.writing.lock();
         self.use_repository(repository, || Ok(()))?;
-        let mut root = repository.root()?;
+        let root = repository.root()?;
         // A restore registers before it reads the root, so one that began meanwhile is found here.
         self.check_are_not_read(repository, &root, chosen)?;
-        let (doomed, kept): (Vec<_>, Vec<_>) =
-            root.snapshots.into_iter().partition(|snapshot| chosen.takes(&snapshot.name));
+        let (_, garbage) = self.unlist(repository, root, |snapshot| chosen.takes(&snapshot.name))?;
+        repository.sweep(&garbage);
+        Ok(())
+    }
+
+    /// Removes snapshots from the list. Returns how many there were, and the blobs that nothing needs any more.
+    /// Called with the repository's lock for writing held.
+    pub(super) fn unlist(
+        &self,
+        repository: &Repository,
+        mut root: Root,
+        is_doomed: impl Fn(&Entry) -> bool,
+    ) -> Result<(u64, Vec<Blob>)> {
+        let (doomed, kept): (Vec<_>, Vec<_>) = root.snapshots.into_iter().partition(is_doomed);
         if doomed.is_empty() {
-            return Ok(());
+            return Ok((0, Vec::new()));
         }
         root.snapshots = kept;
         let garbage = repository.garbage(&root, Some(&index_ids(doomed.iter())))?;
         repository.publish(root, &self.environment, self.node_id())?;
-        repository.sweep(&garbage);
-        Ok(())
+        Ok((doomed.len() as u64, garbage))
     }
 }

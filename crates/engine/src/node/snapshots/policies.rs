@@ -22,6 +22,10 @@ fn not_found(id: &str) -> RequestError {
     RequestError::not_found("resource_not_found_exception", reason)
 }
 
+pub(super) fn no_policy(id: &str) -> RequestError {
+    RequestError::illegal_argument(format!("no such snapshot lifecycle policy [{id}]"))
+}
+
 impl Node {
     /// Returns all policies in the node's state.
     pub(super) fn snapshot_policies(&self) -> BTreeMap<String, SnapshotPolicy> {
@@ -67,7 +71,7 @@ impl Node {
         }
         policy.modified_ms = now_ms;
         policy.author = self.author()?;
-        let _changing = self.changing.lock();
+        let changing = self.changing.lock();
         let policies = self.snapshot_policies();
         match policies.get(id) {
             Some(before) => {
@@ -83,7 +87,15 @@ impl Node {
             }
             None => {}
         }
-        self.store_snapshot_policy(id, &policy)
+        self.store_snapshot_policy(id, &policy)?;
+        drop(changing);
+        self.settle_retention();
+        Ok(())
+    }
+
+    /// Waits until no snapshot is deleted any more by a policy as it was before.
+    fn settle_retention(&self) {
+        limber_work::waiting(|| drop(self.snapshots.retaining.lock()));
     }
 
     /// Returns the body of `GET /_slm/policy/{ids}`; an empty string means all.
@@ -95,7 +107,10 @@ impl Node {
         let shown: Map<String, Value> = policies
             .iter()
             .filter(|(id, _)| is_chosen(id))
-            .map(|(id, policy)| (id.clone(), policy.show(id, running.get(id), self.now_millis(), human)))
+            .map(|(id, policy)| {
+                let run = running.iter().rev().find(|run| run.policy == **id);
+                (id.clone(), policy.show(id, run, self.now_millis(), human))
+            })
             .collect();
         match shown.is_empty() && !chosen.is_empty() {
             true => Err(not_found(ids)),
@@ -106,21 +121,21 @@ impl Node {
     /// Carries out `DELETE _slm/policy/{id}`. Its snapshots are kept. Fails with `NotFound` for an unknown
     /// id.
     pub fn delete_snapshot_policy(&self, id: &str) -> Result<()> {
-        let _changing = self.changing.lock();
+        let changing = self.changing.lock();
         if !self.snapshot_policies().contains_key(id) {
             let reason = format!("snapshot lifecycle policy not found: {id}");
             return Err(RequestError::not_found("resource_not_found_exception", reason));
         }
-        self.change_state(|state| state.delete_snapshot_policy(id))
+        self.change_state(|state| state.delete_snapshot_policy(id))?;
+        drop(changing);
+        self.settle_retention();
+        Ok(())
     }
 
     /// Carries out `PUT /_slm/policy/{id}/_execute`. Returns the name of the snapshot that it starts.
     pub fn execute_snapshot_policy(&self, id: &str) -> Result<Value> {
-        let policies = self.snapshot_policies();
-        let policy = policies.get(id).ok_or_else(|| {
-            RequestError::illegal_argument(format!("no such snapshot lifecycle policy [{id}]"))
-        })?;
-        let name = self.run_snapshot_policy(id, policy)?;
+        let policy = self.snapshot_policies().remove(id).ok_or_else(|| no_policy(id))?;
+        let name = self.run_snapshot_policy(id, &policy)?;
         Ok(json!({"snapshot_name": name}))
     }
 

@@ -4,18 +4,23 @@
 //! made up for. A policy whose snapshot is still in progress is skipped. Source: Elasticsearch's
 //! `SnapshotLifecycleTask`, `SnapshotRetentionTask`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
+use super::policies::no_policy;
 use super::request::SnapshotRequest;
 use crate::api::Result;
 use crate::lifecycle::{RUNNING, STOPPING};
 use crate::node::Node;
-use crate::notation::cron::Schedule;
-use crate::snapshot::policy::{Retention, Run, SnapshotPolicy};
+use crate::snapshot::format::Entry;
+use crate::snapshot::policy::{Run, SnapshotPolicy};
+use crate::snapshot::repository::Repository;
+use crate::snapshot::running::PolicyRun;
+use crate::snapshot::schedules::Scheduled;
 use crate::tasks::caught::caught;
 
 impl Node {
@@ -43,18 +48,18 @@ impl Node {
         if mode != RUNNING {
             return;
         }
-        for (id, policy) in self.snapshot_policies() {
-            let is_due = policy.next_after(seen_ms).is_some_and(|next_ms| next_ms <= now_ms);
-            if !is_due || self.snapshots.policies_running.lock().contains_key(&id) {
+        let schedules = &self.snapshots.schedules;
+        let policies = schedules.policies(self.state.load().version, || self.snapshot_policies());
+        for Scheduled { id, policy, .. } in policies.iter().filter(|one| one.is_due(seen_ms, now_ms)) {
+            if self.snapshots.is_policy_running(id) {
                 continue;
             }
-            if let Err(error) = self.run_snapshot_policy(&id, &policy) {
+            if let Err(error) = self.run_snapshot_policy(id, policy) {
                 tracing::warn!(policy = id, %error, "the policy does not run");
             }
         }
-        let schedule = Schedule::parse(self.settings.load().text("slm.retention_schedule"));
-        let due_ms = schedule.ok().and_then(|schedule| schedule.next_after(seen_ms, 0));
-        if due_ms.is_some_and(|due_ms| due_ms <= now_ms)
+        let retention = self.settings.load().text("slm.retention_schedule").to_owned();
+        if schedules.is_retention_due(&retention, seen_ms, now_ms)
             && let Err(error) = self.start_retention()
         {
             tracing::warn!(%error, "retention does not run");
@@ -67,40 +72,38 @@ impl Node {
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
         let base = self.catalog.load().resolve_date_math(&policy.name)?.into_owned();
         let name = format!("{base}-{}", self.environment.uuid().to_lowercase());
-        let (id, policy, start_ms) = (id.to_owned(), policy.clone(), self.now_millis());
-        let running = (name.clone(), String::new(), start_ms);
-        self.snapshots.policies_running.lock().insert(id.clone(), running);
-        let (answer, listed) = (name.clone(), id.clone());
+        let (id, start_ms) = (id.to_owned(), self.now_millis());
+        let run = PolicyRun { policy: id.clone(), name: name.clone(), uuid: String::new(), start_ms };
+        self.snapshots.policies_running.lock().push(run);
+        let (answer, description) = (name.clone(), format!("snapshot lifecycle policy [{id}]"));
         let work = move || {
             // The run ends after a panic too; otherwise the policy would never run again.
-            let outcome = caught(|| node.take_policy_snapshot(&id, &policy, &name));
+            let outcome = caught(|| node.take_policy_snapshot(&id, &name));
             node.note_run(&id, &name, start_ms, outcome.as_ref().err());
-            node.forget_policy_run(&id, &name);
+            node.forget_policy_run(&name);
             outcome
         };
-        let description = format!("snapshot lifecycle policy [{listed}]");
         if let Err(error) = self.tasks.spawn("cluster:admin/slm/execute", description, work) {
-            self.forget_policy_run(&listed, &answer);
+            self.forget_policy_run(&answer);
             return Err(error);
         }
         Ok(answer)
     }
 
-    fn forget_policy_run(&self, id: &str, name: &str) {
-        let mut running = self.snapshots.policies_running.lock();
-        if running.get(id).is_some_and(|(running, ..)| running == name) {
-            running.remove(id);
-        }
+    fn forget_policy_run(&self, name: &str) {
+        self.snapshots.policies_running.lock().retain(|run| run.name != name);
     }
 
-    fn take_policy_snapshot(&self, id: &str, policy: &SnapshotPolicy, name: &str) -> Result<Value> {
+    /// Takes a snapshot as the policy says now. It may have been changed or deleted since it was found due.
+    fn take_policy_snapshot(&self, id: &str, name: &str) -> Result<Value> {
+        let policy = self.snapshot_policies().remove(id).ok_or_else(|| no_policy(id))?;
         let request = SnapshotRequest::parse(&policy.request_body(id))?;
         // A policy takes snapshots with the rights of the user who last put it.
         let running = self.on_behalf_of(&policy.author, "cluster:admin/snapshot/create", || {
             self.begin_snapshot(&policy.repository, name, request, Some(id.to_owned()))
         })?;
-        if let Some((_, uuid, _)) = self.snapshots.policies_running.lock().get_mut(id) {
-            *uuid = running.uuid.clone();
+        if let Some(run) = self.snapshots.policies_running.lock().iter_mut().find(|run| run.name == name) {
+            run.uuid = running.uuid.clone();
         }
         let shown = running.ending.wait()?;
         match shown["state"] == "SUCCESS" {
@@ -167,8 +170,10 @@ impl Node {
         let start = self.environment.clock.monotonic_nanos();
         let mut has_failed = false;
         for (id, policy) in self.snapshot_policies() {
-            let Some(retention) = &policy.retention else { continue };
-            let (deleted, failed) = self.retain_of_policy(&id, &policy, retention);
+            if policy.retention.is_none() {
+                continue;
+            }
+            let (deleted, failed) = self.retain_of_policy(&id, &policy.repository);
             has_failed |= failed > 0;
             if deleted + failed > 0 {
                 let _changing = self.changing.lock();
@@ -194,25 +199,43 @@ impl Node {
     }
 
     /// Deletes a policy's expired snapshots. Returns how many were deleted, and how many failed.
-    fn retain_of_policy(&self, id: &str, policy: &SnapshotPolicy, retention: &Retention) -> (u64, u64) {
-        let root = match self.repository(&policy.repository).and_then(|repository| repository.root()) {
-            Ok(root) => root,
+    fn retain_of_policy(&self, id: &str, repository: &str) -> (u64, u64) {
+        let repository = self.repository(repository);
+        match repository.and_then(|repository| self.delete_expired(id, &repository)) {
+            Ok(counts) => counts,
             Err(error) => {
-                tracing::warn!(policy = id, %error, "snapshots of the policy are not looked through");
-                return (0, 1);
-            }
-        };
-        let own: Vec<_> = root.snapshots.iter().filter(|one| one.policy.as_deref() == Some(id)).collect();
-        let (mut deleted, mut failed) = (0, 0);
-        for expired in retention.expired(&own, self.now_millis()) {
-            match self.delete_snapshots(&policy.repository, &expired.name, true) {
-                Ok(_) => deleted += 1,
-                Err(error) => {
-                    tracing::warn!(policy = id, snapshot = expired.name, %error, "the snapshot stays");
-                    failed += 1;
-                }
+                tracing::warn!(policy = id, %error, "expired snapshots of the policy stay");
+                (0, 1)
             }
         }
-        (deleted, failed)
     }
+
+    /// Deletes what has expired by the policy as it is once nothing else is written to the repository, which
+    /// may take as long as a snapshot. Snapshots that are being restored stay and count as failures.
+    fn delete_expired(&self, id: &str, repository: &Arc<Repository>) -> Result<(u64, u64)> {
+        repository.check_writable("repository is readonly")?;
+        let _writing = repository.writing.lock();
+        let retaining = self.snapshots.retaining.lock();
+        self.use_repository(repository, || Ok(()))?;
+        let policy = self.snapshot_policies().remove(id);
+        let policy = policy.filter(|policy| policy.repository == *repository.name);
+        let Some(retention) = policy.and_then(|policy| policy.retention) else { return Ok((0, 0)) };
+        let root = repository.root()?;
+        let own: Vec<_> = root.snapshots.iter().filter(|one| one.policy.as_deref() == Some(id)).collect();
+        let expired = retention.expired(&own, self.now_millis()).into_iter();
+        let is_read = |one: &&Entry| self.snapshots.is_restoring(&repository.name, &one.uuid);
+        let (kept, doomed): (Vec<&Entry>, Vec<&Entry>) = expired.partition(is_read);
+        for snapshot in &kept {
+            tracing::warn!(policy = id, snapshot = snapshot.name, "the snapshot stays: it is being restored");
+        }
+        let (failed, doomed) = (kept.len() as u64, uuids_of(&doomed));
+        let (deleted, garbage) = self.unlist(repository, root, |one| doomed.contains(&one.uuid))?;
+        drop(retaining);
+        repository.sweep(&garbage);
+        Ok((deleted, failed))
+    }
+}
+
+fn uuids_of(snapshots: &[&Entry]) -> HashSet<String> {
+    snapshots.iter().map(|one| one.uuid.clone()).collect()
 }
