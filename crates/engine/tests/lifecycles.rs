@@ -334,3 +334,68 @@ fn an_index_is_moved_to_a_step() {
     );
     assert!(moves(json!({"phase": "warm"})).is_err(), "it is there no more");
 }
+
+#[test]
+fn a_policy_that_cannot_be_read_any_more_stays_stored_and_stops_no_start() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let policy = json!({"policy": {"phases": {"warm": {"actions": {"readonly": {}}}}}});
+    node.put_policy("known", &policy).expect("put");
+    node.put_policy("strange", &policy).expect("put");
+    node.create_index("i", &json!({"settings": {"index.lifecycle.name": "strange"}})).expect("created");
+    node.close();
+    drop(node);
+    let file = folder.path().join("state/node.json");
+    let stored = |edit: &dyn Fn(&mut Value)| -> Value {
+        let text = std::fs::read_to_string(&file).expect("reads");
+        let (first, body) = text.split_once('\n').expect("two lines");
+        let mut state: Value = serde_json::from_str(body).expect("JSON");
+        edit(&mut state["policies"]);
+        let (body, version) = (state.to_string(), first.split(' ').nth(1).expect("a version").to_owned());
+        let crc = limber_codec::checksum::crc32(body.as_bytes());
+        std::fs::write(&file, format!("limber-node {version} {crc:08x} {}\n{body}", body.len()))
+            .expect("writes");
+        state["policies"].clone()
+    };
+    // An action that this build does not know.
+    stored(&|policies| policies["strange"]["policy"]["phases"]["warm"]["actions"] = json!({"unheard": {}}));
+    let node = open_at(folder.path(), &clock);
+    assert!(node.get_policies("known").is_ok());
+    assert_eq!(node.get_policies("strange").expect_err("unknown").class, ErrorClass::NotFound);
+    node.lifecycle_round();
+    assert!(write(&node, index("i", "1", b"{}")).is_ok(), "nothing was done to the index");
+    node.put_policy("another", &policy).expect("put");
+    node.delete_policy("known").expect("deleted");
+    let kept = stored(&|_| {});
+    let names: Vec<&String> = kept.as_object().expect("policies").keys().collect();
+    assert_eq!(names, ["strange", "another"]);
+    assert_eq!(kept["strange"]["policy"]["phases"]["warm"]["actions"], json!({"unheard": {}}));
+    node.put_policy("strange", &policy).expect("put anew");
+    node.lifecycle_round();
+    assert!(write(&node, index("i", "2", b"{}")).is_err(), "it is read-only by its policy");
+}
+
+#[test]
+fn retention_minds_blocks_and_managers_and_each_index_alone() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    template(&node, json!({"number_of_replicas": 0}));
+    let first = add(&node, "logs-a", br#"{"@timestamp": 1}"#);
+    node.rollover("logs-a", &RolloverRequest::default()).expect("rolled over");
+    let second = add(&node, "logs-a", br#"{"@timestamp": 2}"#);
+    node.rollover("logs-a", &RolloverRequest::default()).expect("rolled over");
+    let third = add(&node, "logs-a", br#"{"@timestamp": 3}"#);
+    let lifecycle = json!({"data_retention": "1d"});
+    node.put_stream_lifecycle("logs-a", IndicesOptions::METADATA, &lifecycle).expect("put");
+    node.add_block(&first, IndicesOptions::METADATA, "metadata").expect("blocked");
+    clock.advance_ms(2 * DAY_MS);
+    node.stream_lifecycle_round();
+    let there = [&first, &second, &third].map(|name| {
+        let all = node.get_index(name, IndicesOptions::LENIENT).expect("asked");
+        !all.is_empty()
+    });
+    // The one that is blocked stays, and does not keep the next one.
+    assert_eq!(there, [true, false, true]);
+}

@@ -76,7 +76,7 @@ impl Restored {
         let kept = Kept::new(ledger.metadata.clone());
         kept.keep_always(STATE, &Content::of_state(&state.to_text()));
         let security = KeptSecurity::load(environment, &state, &kept)?;
-        let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
+        let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state));
         let catalog = Catalog {
             templates: Templates { analysis: AnalysisOf(Some(analysis.clone())), ..state.templates.clone() },
             data_streams,

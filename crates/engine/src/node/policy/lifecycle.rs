@@ -54,13 +54,38 @@ pub(in crate::node) struct StreamRounds {
     pub failed: HashSet<Arc<str>>,
 }
 
+impl NodeState {
+    /// Stores what differs between two sets of policies. Stored ones that could not be read stay as they are.
+    pub(in crate::node) fn change_policies(
+        &mut self,
+        before: &BTreeMap<String, Arc<Policy>>,
+        next: &BTreeMap<String, Arc<Policy>>,
+    ) {
+        let Some(stored) = self.policies.as_object_mut() else { return };
+        for name in before.keys().filter(|name| !next.contains_key(*name)) {
+            stored.shift_remove(name);
+        }
+        for (name, policy) in next {
+            if before.get(name).is_none_or(|known| !Arc::ptr_eq(known, policy)) {
+                stored.insert(name.clone(), policy.to_json());
+            }
+        }
+    }
+}
+
 impl Lifecycles {
-    pub(in crate::node) fn restored(state: &NodeState) -> Result<Lifecycles> {
+    /// Reads the policies that the state stores. One that cannot be read, because its rules have become
+    /// stricter, keeps the node from starting no more than a pipeline does: it stays stored, and its indices
+    /// stay at their steps.
+    pub(in crate::node) fn restored(state: &NodeState) -> Lifecycles {
         let mut policies = BTreeMap::new();
         for (name, body) in state.policies.as_object().into_iter().flatten() {
-            policies.insert(name.clone(), Arc::new(Policy::from_json(body)?));
+            match Policy::from_json(body) {
+                Ok(policy) => drop(policies.insert(name.clone(), Arc::new(policy))),
+                Err(error) => tracing::error!(policy = name, %error, "a stored policy cannot be read"),
+            }
         }
-        Ok(Lifecycles {
+        Lifecycles {
             policies: ArcSwap::from_pointee(policies),
             seen_version: AtomicU64::new(0),
             last_round: LastTime::default(),
@@ -68,7 +93,7 @@ impl Lifecycles {
             stream_rounds: Mutex::default(),
             wall_clock: WallClockWatch::default(),
             merged: Mutex::default(),
-        })
+        }
     }
 }
 
@@ -94,11 +119,10 @@ impl Node {
         &self,
         change: impl FnOnce(&mut BTreeMap<String, Arc<Policy>>) -> Result<()>,
     ) -> Result<()> {
-        let mut policies = (**self.lifecycles.policies.load()).clone();
+        let before = self.lifecycles.policies.load_full();
+        let mut policies = (*before).clone();
         change(&mut policies)?;
-        let stored: Map<String, Value> =
-            policies.iter().map(|(name, policy)| (name.clone(), policy.to_json())).collect();
-        self.change_state(|state| state.policies = Value::Object(stored))?;
+        self.change_state(|state| state.change_policies(&before, &policies))?;
         self.lifecycles.policies.store(Arc::new(policies));
         Ok(())
     }

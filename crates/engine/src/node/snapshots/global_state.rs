@@ -69,6 +69,7 @@ impl Node {
         let changing = self.changing.lock();
         self.check_global_state(saved)?;
         let (settings, policies) = (self.with_saved_settings(saved)?, self.with_saved_policies(saved)?);
+        let before = self.lifecycles.policies.load_full();
         check_budget(&settings, self.ledger.limit_bytes)?;
         let script_limits = settings.script_limits()?;
         let mut templates = self.catalog.load().templates.clone();
@@ -83,7 +84,7 @@ impl Node {
             put_members(&mut state.pipelines, &saved["pipelines"]);
             put_members(&mut state.search_pipelines, &saved["search_pipelines"]);
             state.scripts = scripts.clone();
-            state.policies = policies.iter().map(|(name, policy)| (name.clone(), policy.to_json())).collect();
+            state.change_policies(&before, &policies);
         })?;
         crate::node::life::open::apply_limits(&self.ledger, &settings);
         self.apply_segment_memory(&settings);

@@ -247,38 +247,42 @@ impl Node {
         let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
         let own: Vec<&Arc<IndexMetadata>> =
             own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).collect();
+        let mut outcome = Ok(());
         for index in own {
-            match index.rolled_over_ms(&catalog) {
-                None => self.roll_if_ready(stream, lifecycle, index)?,
+            let done = match index.rolled_over_ms(&catalog) {
+                None => self.roll_if_ready(stream, lifecycle, index),
                 Some(rolled_ms) => {
                     let age_ms = self.now_millis().saturating_sub(rolled_ms);
                     match lifecycle.retention_ms() {
-                        Some(retention_ms) if age_ms >= retention_ms => {
-                            self.delete_retained(stream, index)?;
-                        }
-                        _ => self.merge_tail(index)?,
+                        Some(retention_ms) if age_ms >= retention_ms => self.delete_retained(stream, index),
+                        _ => self.merge_tail(index),
                     }
                 }
-            }
+            };
+            // An index that fails does not keep the others from their retention.
+            outcome = outcome.and(done);
         }
-        Ok(())
+        outcome
     }
 
-    /// Deletes an index whose retention is over, unless the index or the lifecycle of its data stream has
-    /// changed since they were read.
+    /// Deletes an index whose retention is over, unless it is another one now, or the lifecycle of its data
+    /// stream has changed or manages it no longer. Blocks that were set since it was read count.
     fn delete_retained(&self, stream: &DataStream, index: &IndexMetadata) -> Result<()> {
         self.change_catalog(|catalog| {
-            let is_as_seen = catalog.indices.get(&index.name).is_some_and(|now| now.uuid == index.uuid)
-                && catalog.stream_of(&index.name).is_some_and(|now| {
-                    now.name == stream.name
-                        && now.lifecycle == stream.lifecycle
-                        && *now.write_index() != index.name
-                });
-            if !is_as_seen {
+            let is_retained = |now: &&Arc<IndexMetadata>| {
+                now.uuid == index.uuid
+                    && catalog.stream_of(&now.name).is_some_and(|of| {
+                        of.name == stream.name
+                            && of.lifecycle == stream.lifecycle
+                            && *of.write_index() != now.name
+                            && now.managed_by(of) == ManagedBy::Stream
+                    })
+            };
+            let Some(now) = catalog.indices.get(&index.name).filter(is_retained) else {
                 return Ok((catalog.clone(), ()));
-            }
-            self.check_delete_block(index)?;
-            Ok((catalog.without_index(&index.name), ()))
+            };
+            self.check_delete_block(now)?;
+            Ok((catalog.without_index(&now.name), ()))
         })
     }
 
