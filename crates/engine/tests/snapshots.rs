@@ -628,6 +628,26 @@ fn a_snapshot_that_is_deleted_while_it_is_taken_is_aborted() {
 }
 
 #[test]
+fn an_index_is_not_deleted_while_a_snapshot_needs_it() {
+    let blobs = Interrupted::when(When::At(4), MemoryBlobs::default());
+    let from = node(16, blobs.clone());
+    put(&from.node, "t", "a", json!({"n": 1}));
+    let other = from.node.clone();
+    blobs.interrupt(move || {
+        let error = other.delete_index("t", IndicesOptions::DELETE).expect_err("it is being copied");
+        assert_eq!((error.class, error.kind), (ErrorClass::BadRequest, "snapshot_in_progress_exception"));
+        let told = "Cannot delete indices that are being snapshotted: [[t/";
+        assert!(error.reason.starts_with(told), "{error}");
+        let error = other.close_index("t", IndicesOptions::METADATA).expect_err("it is being copied");
+        assert_eq!(error.kind, "snapshot_in_progress_exception");
+    });
+    let taken = snapshot(&from.node, "s").expect("taken");
+    assert_eq!(taken["snapshot"]["state"], "SUCCESS");
+    from.node.delete_index("t", IndicesOptions::DELETE).expect("nothing needs it any more");
+    assert_eq!(restored(&from.node, "s").expect("restored").len(), 1);
+}
+
+#[test]
 fn restoring_over_what_is_there() {
     let blobs = MemoryBlobs::default();
     let from = node(16, blobs.clone());

@@ -79,6 +79,8 @@ pub(crate) struct Running {
     pub metadata: Option<Value>,
     pub data_streams: Vec<String>,
     pub policy: Option<String>,
+    /// UUIDs of the indices that must stay until they are copied; none if the snapshot may be partial.
+    pub held: Vec<Arc<str>>,
     /// Keyed by index name and shard.
     pub shards: Mutex<BTreeMap<String, Vec<ShardProgress>>>,
     /// Set when the snapshot is deleted, its task is cancelled or the node closes.
@@ -110,6 +112,7 @@ impl Running {
             metadata: None,
             data_streams: Vec::new(),
             policy: None,
+            held: Vec::new(),
             shards: Mutex::new(shards.collect()),
             cancelled: Arc::default(),
             ending: Ending::default(),
@@ -200,6 +203,11 @@ impl Snapshots {
     pub(crate) fn running_in(&self, repository: &str) -> Vec<Arc<Running>> {
         let running = self.running.lock();
         running.iter().filter(|running| *running.repository.name == *repository).cloned().collect()
+    }
+
+    /// Whether a snapshot in progress needs this index.
+    pub(crate) fn holds(&self, index_uuid: &str) -> bool {
+        self.running.lock().iter().any(|running| running.held.iter().any(|uuid| **uuid == *index_uuid))
     }
 
     pub(crate) fn is_restoring(&self, repository: &str, uuid: &str) -> bool {

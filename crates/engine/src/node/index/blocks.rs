@@ -56,7 +56,9 @@ impl Node {
         }
     }
 
+    /// Checks the blocks on deleting an index, and that no snapshot needs it.
     pub(in crate::node) fn check_delete_block(&self, index: &IndexMetadata) -> Result<()> {
+        self.check_is_not_copied(index, "delete")?;
         let mut found = self.blocks_of_cluster(true);
         let blocks = &index.typed.blocks;
         let flags = [(blocks.read_only, READ_ONLY), (blocks.metadata, METADATA)];

@@ -20,6 +20,7 @@ use crate::snapshot::errors::{
 };
 use crate::snapshot::format::{Entry, Root, SnapshotBody, State, snapshot_name};
 use crate::snapshot::names::check_snapshot_name;
+use crate::snapshot::repository::Repository;
 use crate::snapshot::running::Running;
 use crate::snapshot::show::{Detail, show};
 
@@ -85,29 +86,68 @@ impl Node {
         check_snapshot_name(repository_name, &name)?;
         repository.check_writable("cannot create snapshot in a readonly repository")?;
         check_is_new(&repository.root()?, repository_name, &name, repository.opened.snapshots_max)?;
-        let content = self.content(&catalog, &request)?;
+        let (running, content) = {
+            // An index that is deleted from here on is found to be copied, and one that was deleted before is
+            // not among them.
+            let _changing = self.changing.lock();
+            let content = self.content(&self.catalog.load_full(), &request)?;
+            let running = self.running_of(repository, &name, request, &content, policy)?;
+            self.use_repository(&running.repository, || self.list_running(&running))?;
+            (running, content)
+        };
+        self.start_snapshot(running.clone(), content)?;
+        Ok(running)
+    }
+
+    /// Makes what is known of a snapshot while it is taken.
+    ///
+    /// # Errors
+    /// Fails when shards are missing, unless the snapshot may be partial.
+    fn running_of(
+        &self,
+        repository: Arc<Repository>,
+        name: &str,
+        request: SnapshotRequest,
+        content: &Content,
+        policy: Option<String>,
+    ) -> Result<Arc<Running>> {
         let counts: BTreeMap<String, u32> = content
             .indices
             .iter()
             .map(|index| (index.name.to_string(), index.typed.number_of_shards))
             .collect();
         let uuid = self.environment.uuid();
-        let mut running = Running::new(repository, name.clone(), uuid, self.now_millis(), counts);
+        let mut running = Running::new(repository, name.to_owned(), uuid, self.now_millis(), counts);
         running.include_global_state = request.include_global_state;
         running.metadata = request.metadata;
         running.data_streams = content.data_streams.keys().cloned().collect();
         running.policy = policy;
         if !content.partial {
+            running.held = content.indices.iter().map(|index| index.uuid.clone()).collect();
             let missing = self.with_missing_shards(&content.indices);
             if !missing.is_empty() {
                 let why = format!("Indices don't have primary shards [{}]", missing.join(", "));
-                return Err(snapshot_error(repository_name, &running.full_name(), why));
+                return Err(snapshot_error(&running.repository.name, &running.full_name(), why));
             }
         }
-        let running = Arc::new(running);
-        self.use_repository(&running.repository, || self.list_running(&running))?;
-        self.start_snapshot(running.clone(), content)?;
-        Ok(running)
+        Ok(Arc::new(running))
+    }
+
+    /// Checks that no snapshot in progress needs an index, which is to be deleted or closed (`verb`).
+    ///
+    /// Source: Elasticsearch's `MetadataDeleteIndexService`, `MetadataIndexStateService`.
+    pub(in crate::node) fn check_is_not_copied(&self, index: &IndexMetadata, verb: &str) -> Result<()> {
+        match self.snapshots.holds(&index.uuid) {
+            false => Ok(()),
+            true => Err(RequestError::bad_request(
+                "snapshot_in_progress_exception",
+                format!(
+                    "Cannot {verb} indices that are being snapshotted: [[{}/{}]]. Try again after snapshot finishes or cancel the \
+                     currently running snapshot.",
+                    index.name, index.uuid
+                ),
+            )),
+        }
     }
 
     fn list_running(&self, new: &Arc<Running>) -> Result<()> {
