@@ -1,6 +1,7 @@
 //! Pairs of [`crate::together`] in which the node works for itself, because of a policy, beside a request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use limber_engine::*;
 use limber_store::repository::MemoryBlobs;
@@ -151,6 +152,35 @@ pub fn pairs() -> Vec<Pair> {
                 let is_done = stats.contains(r#""checkpoint":1"#) && is_there(node, "made");
                 let is_whole = || search(node, "made", json!({"match_all": {}})).len() == GROUPS;
                 both(outcomes, !is_done || is_whole()).map(|why| format!("{why} {stats}"))
+            },
+        },
+        Pair {
+            name: "an enrich policy that is executed, and its index that is deleted",
+            set_up: |node| {
+                transforming(node)?;
+                let body = json!({"match": {"indices": "source", "match_field": "k.keyword", "enrich_fields": ["v"]}});
+                node.put_enrich_policy("join", &body)
+            },
+            acts: [
+                |node| node.execute_enrich_policy("join", true).map(drop),
+                |node| {
+                    for _ in 0..20 {
+                        let made = node.get_index(".enrich-join-*", IndicesOptions::LENIENT)?;
+                        if let Some(index) = made.first() {
+                            // It may be gone already.
+                            let _ = node.delete_index(&index.name, IndicesOptions::DELETE);
+                            break;
+                        }
+                        sync::sleep(Duration::from_micros(200));
+                    }
+                    Ok(())
+                },
+            ],
+            wrong: |node, outcomes| {
+                // The alias is on an index with all documents, or there is none.
+                let is_there = is_there(node, ".enrich-join");
+                let count = || search(node, ".enrich-join", json!({"match_all": {}})).len();
+                (is_there && count() != GROUPS).then(|| format!("{outcomes:?}"))
             },
         },
         Pair {

@@ -460,7 +460,7 @@ impl Run<'_> {
         };
         let mut operation =
             BulkOperation::new(kind, index, if kind == OperationKind::Delete { b"" } else { source });
-        operation.id = hit.id.as_deref().map(Cow::Borrowed);
+        operation.id = hit.id.as_deref().filter(|_| self.request.keeps_ids()).map(Cow::Borrowed);
         operation.routing = hit.routing.as_deref().map(Cow::Borrowed);
         match &self.request.change {
             Change::Delete | Change::Update => {

@@ -33,7 +33,8 @@ pub struct CopyDestination {
     pub routing: CopyRouting,
     /// Whether `index` must be an alias.
     pub require_alias: bool,
-    /// Whether the server writes to an index of its own, for which the user needs no privilege.
+    /// Whether the server writes to an index of its own, for which the user needs no privilege. The copies have
+    /// generated ids.
     pub is_own: bool,
     /// The UUID of an unfinished index. Copies go to this index or nowhere.
     pub made: Option<Arc<str>>,
@@ -118,6 +119,12 @@ impl ByQueryRequest {
         }
         let _acting = limber_access::acting("indices:data/write/bulk");
         work()
+    }
+
+    /// Whether documents keep their ids. In an index of the server's own they get new ones, because documents
+    /// of several sources may have the same.
+    pub(super) fn keeps_ids(&self) -> bool {
+        !matches!(&self.change, Change::Copy(to) if to.is_own)
     }
 
     /// Returns the UUID of the unfinished index that is filled.

@@ -28,14 +28,15 @@ const BATCH_SIZE: u32 = 1000;
 /// Source: `ResizeRequestInterceptor`.
 const SEES_ALL: &str = "Resize requests are not allowed for users when field or document level security is enabled on the source index";
 
-/// Reserves the name of a resize's target while documents are copied to it.
-struct Copying<'n> {
+/// Reserves the name of an unfinished index while documents are copied to it. When this is dropped, the index is
+/// deleted unless it is finished.
+pub(in crate::node) struct Copying<'n> {
     node: &'n Node,
     target: Arc<str>,
 }
 
 impl<'n> Copying<'n> {
-    fn begin(node: &'n Node, target: &str) -> Result<Copying<'n>> {
+    pub(in crate::node) fn begin(node: &'n Node, target: &str) -> Result<Copying<'n>> {
         let target: Arc<str> = node.catalog.load().resolve_date_math(target)?.into();
         match node.copying.lock().insert(target.clone()) {
             true => Ok(Copying { node, target }),
@@ -177,7 +178,7 @@ impl Node {
     }
 
     /// Makes all documents of an index visible to searches, or fails.
-    fn refresh_wholly(&self, index: &str) -> Result<()> {
+    pub(in crate::node) fn refresh_wholly(&self, index: &str) -> Result<()> {
         let refreshed = self.refresh(index, IndicesOptions::BROADCAST)?;
         if refreshed.failed > 0 {
             let reason = format!("not all shards of [{index}] could be refreshed");
@@ -186,15 +187,16 @@ impl Node {
         Ok(())
     }
 
-    /// Returns the target of a resize. A user may have deleted it already.
-    fn unfinished_copy(&self, target: &str) -> Result<Arc<IndexMetadata>> {
+    /// Returns an unfinished index that was created. A user may have deleted it already.
+    pub(in crate::node) fn unfinished_copy(&self, target: &str) -> Result<Arc<IndexMetadata>> {
         let catalog = self.catalog.load();
         let made = catalog.indices.get(target).filter(|index| index.is_unfinished);
         made.cloned().ok_or_else(|| index_not_found(target))
     }
 
-    /// Turns the target of a resize into an ordinary index, with the settings that must not apply before.
-    fn finish_copy(&self, made: &IndexMetadata, late: FlatSettings) -> Result<()> {
+    /// Turns an unfinished index into an ordinary one, with the settings that must not apply before. All of its
+    /// documents are durable then.
+    pub(in crate::node) fn finish_copy(&self, made: &IndexMetadata, late: FlatSettings) -> Result<()> {
         // Whatever durability the target promises for writes, the source may be deleted from now on.
         self.live(made)?.shards.iter().try_for_each(|shard| shard.sync_all())?;
         let update = SettingsUpdate::check(late)?;

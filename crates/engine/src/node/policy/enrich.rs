@@ -16,10 +16,13 @@ use limber_text::wildcard;
 use serde_json::{Value, json};
 
 use crate::api::*;
+use crate::catalog::IndexMetadata;
 use crate::enrich::{EnrichSource, Kind, Policy, check_name};
 use crate::node::index::indices::limits_of;
+use crate::node::index::resize::Copying;
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, CopyDestination, CopyRouting, Node, Slices};
+use crate::settings::FlatSettings;
 
 /// Maximum number of policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 1_000;
@@ -163,49 +166,44 @@ impl Node {
                 "properties": properties(&policy.match_field, self.match_mapping(policy)?),
             },
         });
-        access::aside(|| self.create_index(&made, &body))?;
-        let filled = self.copy_into(&made, policy, cancelled);
-        access::aside(|| self.replace_made(name, &made, filled, cancelled))
+        // If anything fails before the index is finished, dropping this deletes it.
+        let _copying = Copying::begin(self, &made)?;
+        let one = ActiveCopies::Number(1);
+        access::aside(|| self.create_index_marked(&made, &body, true, one))?;
+        let made = self.unfinished_copy(&made)?;
+        self.copy_into(&made, policy, cancelled)?;
+        access::aside(|| self.replace_made(name, &made, cancelled))
     }
 
-    /// Moves the policy's alias to an index that was filled, and deletes the previous one; deletes an index
-    /// that was not filled.
-    fn replace_made(
-        &self,
-        name: &str,
-        made: &str,
-        filled: Result<()>,
+    /// Finishes an index that was filled, moves the policy's alias to it, and deletes the previous one.
+    fn replace_made(&self, name: &str, made: &IndexMetadata, cancelled: &Arc<AtomicBool>) -> Result<()> {
+        self.refresh_wholly(&made.name)?;
+        let request = ForceMergeRequest { max_num_segments: Some(1), ..ForceMergeRequest::default() };
+        self.force_merge(&made.name, IndicesOptions::METADATA_OPEN_CLOSED, &request)?;
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(RequestError::bad_request("task_cancelled_exception", "the execution was cancelled"));
+        }
+        self.finish_copy(made, FlatSettings::new())?;
+        let alias = Policy::alias(name);
+        let before = self.catalog.load().aliases.get(alias.as_str()).cloned().unwrap_or_default();
+        let mut actions: Vec<Value> =
+            before.iter().map(|index| json!({"remove": {"index": &**index, "alias": alias}})).collect();
+        actions.push(json!({"add": {"index": &*made.name, "alias": alias, "is_hidden": true}}));
+        if let Err(error) = self.update_aliases(&json!({ "actions": actions })) {
+            if let Err(left) = self.delete_index(&made.name, IndicesOptions::DELETE) {
+                tracing::warn!(index = %made.name, error = %left, "the next execution deletes this index");
+            }
+            return Err(error);
+        }
+        self.delete_made(name, Some(&*made.name))
+    }
+
+    fn copy_into(
+        self: &Arc<Self>,
+        made: &IndexMetadata,
+        policy: &Policy,
         cancelled: &Arc<AtomicBool>,
     ) -> Result<()> {
-        let replaced = filled.and_then(|()| {
-            self.refresh(made, IndicesOptions::METADATA_OPEN_CLOSED)?;
-            let request = ForceMergeRequest { max_num_segments: Some(1), ..ForceMergeRequest::default() };
-            self.force_merge(made, IndicesOptions::METADATA_OPEN_CLOSED, &request)?;
-            let alias = Policy::alias(name);
-            let before = self.catalog.load().aliases.get(alias.as_str()).cloned().unwrap_or_default();
-            let mut actions: Vec<Value> =
-                before.iter().map(|index| json!({"remove": {"index": &**index, "alias": alias}})).collect();
-            actions.push(json!({"add": {"index": made, "alias": alias, "is_hidden": true}}));
-            if cancelled.load(Ordering::Relaxed) {
-                return Err(RequestError::bad_request(
-                    "task_cancelled_exception",
-                    "the execution was cancelled",
-                ));
-            }
-            self.update_aliases(&json!({ "actions": actions })).map(drop)
-        });
-        match replaced {
-            Ok(()) => self.delete_made(name, Some(made)),
-            Err(error) => {
-                if let Err(left) = self.delete_index(made, IndicesOptions::DELETE) {
-                    tracing::warn!(index = made, error = %left, "an enrich index that was not filled stays");
-                }
-                Err(error)
-            }
-        }
-    }
-
-    fn copy_into(self: &Arc<Self>, made: &str, policy: &Policy, cancelled: &Arc<AtomicBool>) -> Result<()> {
         let request = ByQueryRequest {
             source: policy.indices.join(","),
             remote: None,
@@ -214,18 +212,18 @@ impl Node {
             preference: None,
             search: self.enrich_source(policy)?,
             change: Change::Copy(CopyDestination {
-                index: made.to_owned(),
+                index: made.name.to_string(),
                 kind: OperationKind::Create,
                 version_type: VersionType::Internal,
                 routing: CopyRouting::Discard,
                 require_alias: false,
                 is_own: true,
-                made: None,
+                made: Some(made.uuid.clone()),
             }),
             script: None,
             pipeline: Some("_none".to_owned()),
             max_docs: None,
-            proceeds_on_conflicts: true,
+            proceeds_on_conflicts: false,
             refresh: false,
             copies: ActiveCopies::Number(1),
             timeout_ms: 0,
