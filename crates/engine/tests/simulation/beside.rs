@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use limber_engine::*;
+use limber_search::{SearchRequest, UrlParameters};
 use serde_json::json;
 
 use crate::common::{get, index, search, write};
@@ -78,6 +79,49 @@ fn resize(node: &Arc<Node>) -> Result<()> {
     .map(drop)
 }
 
+/// Writes documents with the same ids, and so with the same sequence numbers in a new index.
+fn write_all(node: &Arc<Node>, text: &str) -> Result<()> {
+    for id in ["1", "2", "3"] {
+        write(node, index("w", id, json!({"v": text}).to_string().as_bytes()))?;
+    }
+    node.refresh("w", IndicesOptions::BROADCAST).map(drop)
+}
+
+/// Changes the documents with the text `old`, one at a time.
+fn change_old(node: &Arc<Node>, change: Change) -> Result<()> {
+    let body = json!({"query": {"match": {"v": "old"}}, "size": 1});
+    let request = ByQueryRequest {
+        source: "w".into(),
+        remote: None,
+        options: IndicesOptions::SEARCH,
+        routing: None,
+        preference: None,
+        search: SearchRequest::parse(&body, &UrlParameters::default())?,
+        change,
+        script: None,
+        pipeline: None,
+        max_docs: None,
+        proceeds_on_conflicts: true,
+        refresh: false,
+        copies: ActiveCopies::Number(1),
+        timeout_ms: 0,
+        requests_per_second: f32::INFINITY,
+        slices: Slices::Number(1),
+    };
+    node.by_query(request, Arc::new(AtomicBool::new(false))).map(drop)
+}
+
+fn make_anew(node: &Arc<Node>) -> Result<()> {
+    node.delete_index("w", IndicesOptions::DELETE)?;
+    write_all(node, "new")
+}
+
+/// Whether the index has the new documents and nothing else.
+fn has_new(node: &Node) -> bool {
+    let found = search(node, "w", json!({"match_all": {}}));
+    found.len() == 3 && found.iter().all(|(_, source)| source["v"] == "new")
+}
+
 /// Writes one of the source's documents to the copy as soon as that exists.
 fn write_to_the_copy(node: &Arc<Node>) -> Result<()> {
     for _ in 0..1_000 {
@@ -123,6 +167,24 @@ pub fn pairs() -> Vec<Pair> {
             },
             acts: [get_again, write_and_refresh],
             wrong: |_, outcomes| both(outcomes, true),
+        },
+        Pair {
+            name: "a deletion by query, and its index that is made anew",
+            set_up: |node| write_all(node, "old"),
+            acts: [|node| change_old(node, Change::Delete), make_anew],
+            wrong: |node, outcomes| {
+                let is_refreshed = node.refresh("w", IndicesOptions::BROADCAST).is_ok();
+                (outcomes[1].is_err() || !is_refreshed || !has_new(node)).then(|| format!("{outcomes:?}"))
+            },
+        },
+        Pair {
+            name: "an update by query, and its index that is made anew",
+            set_up: |node| write_all(node, "old"),
+            acts: [|node| change_old(node, Change::Update), make_anew],
+            wrong: |node, outcomes| {
+                let is_refreshed = node.refresh("w", IndicesOptions::BROADCAST).is_ok();
+                (outcomes[1].is_err() || !is_refreshed || !has_new(node)).then(|| format!("{outcomes:?}"))
+            },
         },
         Pair {
             name: "a resize, and a write to its target",

@@ -1,10 +1,10 @@
 //! Runs one request by query, from its snapshot to its response.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use limber_mapping::{ErrorClass, RequestError};
@@ -14,6 +14,7 @@ use limber_store::sync::{self, Mutex};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
+use super::response::{check_all_came, search_failure};
 use super::scripted::Scripted;
 use super::{
     BatchSource, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
@@ -21,6 +22,7 @@ use super::{
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
 use crate::node::Node;
+use crate::node::writing::bulk_target::Only;
 use crate::shard::Shard;
 use crate::tasks::progress::{Progress, Slice};
 
@@ -79,6 +81,8 @@ struct Run<'r> {
     request: &'r ByQueryRequest,
     progress: &'r Progress,
     findings: Mutex<Findings>,
+    /// UUIDs of the indices that were found at the start.
+    read: OnceLock<HashSet<Arc<str>>>,
 }
 
 impl Node {
@@ -88,7 +92,8 @@ impl Node {
         progress: &Arc<Progress>,
     ) -> Result<ByQueryResponse> {
         let start = Instant::now();
-        let run = Run { node: self, request, progress, findings: Mutex::default() };
+        let read = OnceLock::new();
+        let run = Run { node: self, request, progress, findings: Mutex::default(), read };
         run.read_and_write()?;
         let findings = run.findings.into_inner();
         if let Some(error) = findings.error {
@@ -181,6 +186,8 @@ impl Run<'_> {
         if matches!(request.change, Change::Update) {
             check_sees_whole_documents(&pinned.shards)?;
         }
+        // It is set only once: each run reads once.
+        let _ = self.read.set(pinned.shards.iter().map(|shard| shard.index.uuid.clone()).collect());
         let mut search = self.node.prepared(&self.search(), &pinned, request.options)?;
         let failures = pinned.failures.iter().map(search_failure);
         self.findings.lock().failures.extend(failures);
@@ -347,7 +354,7 @@ impl Run<'_> {
                 pipeline: self.request.pipeline.as_deref(),
                 refresh: RefreshPolicy::None,
             };
-            let response = match self.node.bulk_into(request, self.request.made()) {
+            let response = match self.node.bulk_into(request, self.only()) {
                 Ok(response) => response,
                 // The response reports the cancellation once, so it is not added as a failure here.
                 Err(_) if self.progress.is_cancelled() => return,
@@ -382,6 +389,16 @@ impl Run<'_> {
             slice.bulk_retries.fetch_add(1, Relaxed);
             self.progress.pause(pause);
             pause = (pause * 2).min(RETRY_PAUSE_MAX);
+        }
+    }
+
+    /// Returns the indices that may be written. Documents that are changed or deleted are those that were read,
+    /// whatever index has the name of theirs now: an index that is made anew starts with the same sequence
+    /// numbers.
+    fn only(&self) -> Option<Only<'_>> {
+        match &self.request.change {
+            Change::Copy(_) => self.request.made().map(Only::Made),
+            Change::Delete | Change::Update => self.read.get().map(Only::Read),
         }
     }
 
@@ -480,21 +497,4 @@ impl Run<'_> {
         }
         operation
     }
-}
-
-/// Fails when a search ended before its last document. Otherwise the missing documents would go unnoticed.
-fn check_all_came(read: u64, total: u64) -> Result<()> {
-    if read >= total {
-        return Ok(());
-    }
-    let reason = format!("the remote search found [{total}] documents but handed out [{read}]");
-    Err(RequestError::internal("illegal_state_exception", reason))
-}
-
-/// Makes a failure from a shard that could not be read.
-fn search_failure(failure: &limber_search::ShardFailure) -> ByQueryFailure {
-    let shown = json!({
-        "index": failure.index, "shard": failure.shard, "node": failure.node, "reason": failure.reason.to_json(),
-    });
-    ByQueryFailure { class: failure.reason.class, shown }
 }

@@ -1,7 +1,7 @@
 //! The response of a request by query.
 
 use limber_mapping::{ErrorClass, RequestError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The result of a request by query.
 #[derive(Debug, Clone)]
@@ -47,10 +47,25 @@ pub struct ByQueryFailure {
     pub shown: Value,
 }
 
+/// Fails when a search ended before its last document. Otherwise the missing documents would go unnoticed.
+pub(super) fn check_all_came(read: u64, total: u64) -> Result<(), RequestError> {
+    if read >= total {
+        return Ok(());
+    }
+    let reason = format!("the remote search found [{total}] documents but handed out [{read}]");
+    Err(RequestError::internal("illegal_state_exception", reason))
+}
+
+/// Makes a failure from a shard that could not be read.
+pub(super) fn search_failure(failure: &limber_search::ShardFailure) -> ByQueryFailure {
+    let shown = json!({
+        "index": failure.index, "shard": failure.shard, "node": failure.node, "reason": failure.reason.to_json(),
+    });
+    ByQueryFailure { class: failure.reason.class, shown }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -9,6 +9,7 @@ use super::bulk_step::{
     ANY_VERSION, Group, NO_TARGET, Step, Target, check, check_reach, check_routing, destination_of, dropped,
     id_of, into_items, outcome_of, routing_of, version_of, write_of,
 };
+use super::bulk_target::Only;
 use super::index_pipelines::IndexPipelines;
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
@@ -25,12 +26,11 @@ impl Node {
         self.bulk_into(request, None)
     }
 
-    /// Works like [`Node::bulk`]. With `made`, the UUID of an unfinished index, it writes to this index or
-    /// nowhere.
+    /// Works like [`Node::bulk`], but writes only to certain indices.
     pub(in crate::node) fn bulk_into<'r>(
         &self,
         request: BulkRequest<'r>,
-        made: Option<&str>,
+        only: Option<Only<'_>>,
     ) -> Result<BulkResponse<'r>> {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
@@ -43,7 +43,7 @@ impl Node {
         let mut arena = Vec::new();
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
         steps.iter_mut().for_each(Step::note_end);
-        let mut targets = self.find_targets(&mut steps, made);
+        let mut targets = self.find_targets(&mut steps, only);
         self.place_series(&mut steps, &mut targets, &arena);
         let ids = self.generate_ids(&mut steps);
         // Each operation without a destination gets its own error, whose memory is reserved here.

@@ -1,5 +1,8 @@
 //! Resolves the names in a bulk to indices, and creates or rolls over what is necessary.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use limber_access::Access;
 use limber_mapping::RequestError;
 
@@ -11,8 +14,12 @@ use crate::node::Node;
 use crate::node::index::resize::unfinished;
 
 impl Node {
-    /// Resolves each name once, and creates missing indices. `made`: see [`Node::bulk_into`].
-    pub(in crate::node) fn find_targets(&self, steps: &mut [Step<'_>], made: Option<&str>) -> Vec<Target> {
+    /// Resolves each name once, and creates missing indices. `only`: see [`Node::bulk_into`].
+    pub(in crate::node) fn find_targets(
+        &self,
+        steps: &mut [Step<'_>],
+        only: Option<Only<'_>>,
+    ) -> Vec<Target> {
         let mut targets: Vec<Target> = Vec::new();
         let access = limber_access::current();
         // The last write that was authorized, as a bulk mostly does the same to one index.
@@ -45,13 +52,15 @@ impl Node {
                 OperationKind::Delete => step.operation.version_type != VersionType::Internal,
                 _ => true,
             };
+            let is_sent_elsewhere = name != &*step.operation.index;
+            let only = only.filter(|only| !(is_sent_elsewhere && matches!(only, Only::Read(_))));
             // If nothing will be written, nothing is created.
             let asked = Asked {
-                creates: creates && step.outcome.is_none() && made.is_none(),
+                creates: creates && step.outcome.is_none() && only.is_none(),
                 adds: step.operation.kind == OperationKind::Create && step.outcome.is_none(),
                 require_alias,
                 require_data_stream,
-                made,
+                only,
             };
             let outcome = self.destination(name, asked);
             // The error of a delete must not apply to later writes, which may create the index.
@@ -117,7 +126,7 @@ impl Node {
                     };
                     self.check_write_block(&index, &index.typed.blocks)?;
                     self.check_is_not_in_doubt(&index)?;
-                    check_is_finished(&index, asked.made)?;
+                    check_is_meant(&index, asked.only)?;
                     match self.live(&index) {
                         Ok(live) => return Ok(Destination::new(index, live, alias_routing, reach)),
                         // Since the name was looked up, the index was deleted or the alias moved, so it is
@@ -151,16 +160,26 @@ struct Asked<'a> {
     adds: bool,
     require_alias: bool,
     require_data_stream: bool,
-    /// The UUID of the only index that may be written, which is unfinished.
-    made: Option<&'a str>,
+    only: Option<Only<'a>>,
 }
 
-/// Refuses writes to an index that is being filled from another one, because it is deleted if that fails.
-/// What fills it writes to no other index, such as one that has taken its name.
-fn check_is_finished(index: &IndexMetadata, made: Option<&str>) -> Result<()> {
-    match made {
-        None if index.is_unfinished => Err(unfinished(index)),
-        Some(made) if *index.uuid != *made => Err(index_not_found(&index.name)),
+/// The indices that a bulk may write to, by their UUIDs: another index may have taken the name of one.
+#[derive(Clone, Copy)]
+pub(in crate::node) enum Only<'a> {
+    /// The unfinished index that is being filled.
+    Made(&'a str),
+    /// Those whose documents were read. What a pipeline sends elsewhere may go there.
+    Read(&'a HashSet<Arc<str>>),
+}
+
+/// Refuses writes to an index that is being filled from another one, because it is deleted if that fails, and
+/// to one that is not meant.
+fn check_is_meant(index: &IndexMetadata, only: Option<Only<'_>>) -> Result<()> {
+    match only {
+        Some(Only::Made(made)) if *index.uuid == *made => Ok(()),
+        Some(Only::Made(_)) => Err(index_not_found(&index.name)),
+        _ if index.is_unfinished => Err(unfinished(index)),
+        Some(Only::Read(read)) if !read.contains(&index.uuid) => Err(index_not_found(&index.name)),
         _ => Ok(()),
     }
 }
