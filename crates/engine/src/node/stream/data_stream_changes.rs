@@ -13,6 +13,7 @@ use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
 use crate::node::index::index_files::check_is_readable;
+use crate::node::stream::series_bounds::check_joined;
 use crate::settings::IndexSettings;
 
 /// Maximum number of actions in one request.
@@ -106,6 +107,7 @@ fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
                 aliases.join(",")
             ));
         }
+        check_joined(catalog, &stream, &metadata)?;
         joined(&metadata, &catalog.templates.analysis)?
     } else {
         if !belongs {

@@ -15,7 +15,7 @@ use crate::catalog::names::index_not_found;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::environment::format_utc_millis;
 use crate::node::Node;
-use crate::settings::{END_TIME, FlatSettings, SettingsUpdate, later_end, start_from};
+use crate::settings::{END_TIME, FlatSettings, SettingsUpdate, TimeBounds, later_end, start_from};
 
 /// How often an index is looked for that accepts a timestamp, if the data stream is rolled over meanwhile.
 const LOOKS_MAX: usize = 3;
@@ -113,6 +113,9 @@ pub(in crate::node) fn check_moved_end(
     let (Some(old), Some(new)) = (before.typed.time_bounds, after.typed.time_bounds) else {
         return Ok(());
     };
+    if new.end_ms == old.end_ms {
+        return Ok(());
+    }
     if new.end_ms < old.end_ms {
         return Err(RequestError::illegal_argument(format!(
             "{END_TIME} must be larger than current value [{}] but was [{}]",
@@ -120,18 +123,44 @@ pub(in crate::node) fn check_moved_end(
             shown(new.end_ms)
         )));
     }
-    let others = catalog.stream_of(&before.name).into_iter().flat_map(|stream| &stream.indices);
-    let mut others = others.filter_map(|name| catalog.indices.get(name));
-    let is_entered = |other: &&Arc<IndexMetadata>| {
-        let bounds = other.typed.time_bounds.filter(|_| other.uuid != before.uuid);
-        bounds.is_some_and(|bounds| bounds.start_ms >= old.end_ms && bounds.start_ms < new.end_ms)
+    // What overlapped before stays as it is.
+    let added = TimeBounds { start_ms: old.end_ms, ..new };
+    match catalog.stream_of(&before.name) {
+        Some(stream) => check_is_free(catalog, stream, before, added),
+        None => Ok(()),
+    }
+}
+
+/// Checks that an index that joins a data stream accepts no timestamp that another one accepts.
+///
+/// Source: Elasticsearch's `DataStream#validate`.
+pub(in crate::node) fn check_joined(
+    catalog: &Catalog,
+    stream: &DataStream,
+    joined: &IndexMetadata,
+) -> Result<()> {
+    joined.typed.time_bounds.map_or(Ok(()), |bounds| check_is_free(catalog, stream, joined, bounds))
+}
+
+/// Checks that no index of a data stream but `own` accepts a timestamp within `bounds`.
+fn check_is_free(
+    catalog: &Catalog,
+    stream: &DataStream,
+    own: &IndexMetadata,
+    bounds: TimeBounds,
+) -> Result<()> {
+    let mut others = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
+    let accepts = |other: &&Arc<IndexMetadata>| {
+        let theirs = other.typed.time_bounds.filter(|_| other.uuid != own.uuid);
+        theirs.is_some_and(|theirs| theirs.start_ms < bounds.end_ms && bounds.start_ms < theirs.end_ms)
     };
-    match others.find(is_entered) {
+    match others.find(accepts) {
         None => Ok(()),
         Some(other) => Err(RequestError::illegal_argument(format!(
-            "backing index [{}] with an end of [{}] would overlap with backing index [{}]",
-            before.name,
-            shown(new.end_ms),
+            "backing index [{}] with range [{} TO {}] is overlapping with backing index [{}]",
+            own.name,
+            shown(bounds.start_ms),
+            shown(bounds.end_ms),
             other.name
         ))),
     }
