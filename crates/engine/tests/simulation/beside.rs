@@ -187,6 +187,17 @@ pub fn pairs() -> Vec<Pair> {
             },
         },
         Pair {
+            name: "a resize, and its source that is made anew",
+            set_up: with_a_source,
+            acts: [resize, make_anew],
+            wrong: |node, outcomes| {
+                // The copy is of the index that was there, and not of documents that nobody asked to copy.
+                let is_new = |id: &str| get(node, "copy", id).is_none_or(|(_, source)| source["v"] == "new");
+                let is_mixed = outcomes[0].is_ok() && ["1", "2", "3"].into_iter().any(is_new);
+                (is_mixed || outcomes[1].is_err()).then(|| format!("{outcomes:?}"))
+            },
+        },
+        Pair {
             name: "a resize, and a write to its target",
             set_up: with_a_source,
             acts: [resize, write_to_the_copy],

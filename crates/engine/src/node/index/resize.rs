@@ -279,7 +279,12 @@ impl Node {
             },
             cancelled,
         )?;
-        copied.check_is_whole(&format!("a document could not be copied to [{}]", made.name))
+        copied.check_is_whole(&format!("a document could not be copied to [{}]", made.name))?;
+        // If another index has taken the name of the source, its documents may have been copied.
+        match self.catalog.load().indices.get(&source.name).is_some_and(|now| now.uuid == source.uuid) {
+            true => Ok(()),
+            false => Err(index_not_found(&source.name)),
+        }
     }
 }
 
