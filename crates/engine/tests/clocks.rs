@@ -195,3 +195,29 @@ fn shards_are_refreshed_by_their_interval() {
         }
     }
 }
+
+/// A clock that is set forward by mistake, and back within an hour, deletes nothing.
+#[test]
+fn ages_are_not_trusted_for_an_hour_after_the_clock_was_set_forward() {
+    const TEN_DAYS_MS: i64 = 10 * 86_400_000;
+    for is_corrected in [true, false] {
+        let folder = tempfile::tempdir().expect("tempdir");
+        let clock = Arc::new(ManualClock::at(START_MS));
+        let node = open_at(folder.path(), &clock, false);
+        let phases = json!({"delete": {"min_age": "2d", "actions": {"delete": {}}}});
+        node.put_policy("p", &json!({"policy": {"phases": phases}})).expect("a policy");
+        node.create_index("i", &json!({"settings": {"index.lifecycle.name": "p"}})).expect("an index");
+        let is_there = || node.index_exists("i", IndicesOptions::METADATA).expect("asked");
+        node.lifecycle_tick();
+        clock.shift_wall_ms(TEN_DAYS_MS);
+        clock.advance_ms(600_000);
+        node.lifecycle_tick();
+        assert!(is_there(), "it is some minutes old");
+        if is_corrected {
+            clock.shift_wall_ms(-TEN_DAYS_MS);
+        }
+        clock.advance_ms(3_600_000);
+        node.lifecycle_tick();
+        assert_eq!(is_there(), is_corrected);
+    }
+}

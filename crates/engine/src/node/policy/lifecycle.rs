@@ -37,6 +37,8 @@ pub(in crate::node) struct Lifecycles {
     pub(in crate::node) last_stream_round: LastTime,
     /// Notices when the wall clock is set, which changes the ages of indices.
     pub(in crate::node) wall_clock: WallClockWatch,
+    /// When it was last set forward.
+    pub(in crate::node) set_forward: LastTime,
     /// Results of the last rounds over data streams.
     pub(in crate::node) stream_rounds: Mutex<StreamRounds>,
     /// UUIDs of indices that were merged after their data stream was rolled over.
@@ -92,6 +94,7 @@ impl Lifecycles {
             last_stream_round: LastTime::default(),
             stream_rounds: Mutex::default(),
             wall_clock: WallClockWatch::default(),
+            set_forward: LastTime::default(),
             merged: Mutex::default(),
         }
     }

@@ -20,8 +20,14 @@ use crate::catalog::IndexMetadata;
 use crate::lifecycle::{Action, COMPLETE, ERROR, LifecycleState, Phase, Policy, STOPPED, STOPPING};
 use crate::node::Node;
 
+/// The phase in which indices are deleted.
+const DELETE: &str = "delete";
 /// Maximum number of steps of one index in one round, more than any policy has.
 const STEPS_MAX: usize = 64;
+
+/// How long ages are not trusted after the wall clock was set forward, by the monotonic clock. Time servers and
+/// operators correct a wrong clock within minutes.
+const DISTRUST_MS: u64 = 3_600_000;
 
 /// The result of a step.
 pub(in crate::node) enum Outcome {
@@ -46,6 +52,9 @@ impl Node {
                 set_by_seconds = set_by_ms / 1000,
                 "the wall clock was set: the ages of indices, by which they are rolled over and deleted, changed by as much"
             );
+            if set_by_ms > 0 {
+                self.lifecycles.set_forward.note(&*self.environment.clock);
+            }
         }
         let mode = self.lifecycle_mode();
         if mode == STOPPING
@@ -64,6 +73,12 @@ impl Node {
         if self.lifecycles.seen_version.swap(version, Ordering::Relaxed) != version {
             self.advance_all(|index| !index.lifecycle.has_begun());
         }
+    }
+
+    /// Whether anything may be deleted because of its age. After the wall clock was set forward nothing is for
+    /// an hour, so that a mistake that is corrected by then costs no data.
+    pub(in crate::node) fn trusts_ages(&self) -> bool {
+        self.lifecycles.set_forward.is_due(&*self.environment.clock, DISTRUST_MS)
     }
 
     /// Advances every index as far as it may go now. Tests without threads call it too.
@@ -127,7 +142,8 @@ impl Node {
             return Ok(Some((state.retried(now_ms), true)));
         }
         if state.step == COMPLETE {
-            return Ok(policy.and_then(|policy| next_phase(index, policy_name, &policy, now_ms)));
+            let next = policy.and_then(|policy| next_phase(index, policy_name, &policy, now_ms));
+            return Ok(next.filter(|(next, _)| next.phase != DELETE || self.trusts_ages()));
         }
         let (phase, execution) = current_phase(state, policy_name, policy.as_deref())?;
         let Some(action) = phase.action(&state.action) else {

@@ -219,7 +219,10 @@ impl Node {
         self.use_repository(repository, || Ok(()))?;
         let policy = self.snapshot_policies().remove(id);
         let policy = policy.filter(|policy| policy.repository == *repository.name);
-        let Some(retention) = policy.and_then(|policy| policy.retention) else { return Ok((0, 0)) };
+        let Some(mut retention) = policy.and_then(|policy| policy.retention) else { return Ok((0, 0)) };
+        if !self.trusts_ages() {
+            retention.expire_after = None;
+        }
         let root = repository.root()?;
         let own: Vec<_> = root.snapshots.iter().filter(|one| one.policy.as_deref() == Some(id)).collect();
         let expired = retention.expired(&own, self.now_millis()).into_iter();

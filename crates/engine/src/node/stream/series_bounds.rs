@@ -101,8 +101,8 @@ pub(in crate::node) fn continue_series(
     }
 }
 
-/// Checks that new settings do not move the end of an index back, behind documents that it may have, and not
-/// into another index of its data stream.
+/// Checks that new settings move the end of an index neither back, where it may have documents, nor into
+/// another index of its data stream.
 ///
 /// Source: Elasticsearch's `TimestampBounds#updateEndTime`, `DataStream#validate`.
 pub(in crate::node) fn check_moved_end(

@@ -254,7 +254,9 @@ impl Node {
                 Some(rolled_ms) => {
                     let age_ms = self.now_millis().saturating_sub(rolled_ms);
                     match lifecycle.retention_ms() {
-                        Some(retention_ms) if age_ms >= retention_ms => self.delete_retained(stream, index),
+                        Some(retention_ms) if age_ms >= retention_ms && self.trusts_ages() => {
+                            self.delete_retained(stream, index)
+                        }
                         _ => self.merge_tail(index),
                     }
                 }
