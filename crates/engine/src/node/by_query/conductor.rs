@@ -82,7 +82,7 @@ struct Run<'r> {
     progress: &'r Progress,
     findings: Mutex<Findings>,
     /// UUIDs of the indices that were found at the start.
-    read: OnceLock<HashSet<Arc<str>>>,
+    found: OnceLock<HashSet<Arc<str>>>,
 }
 
 impl Node {
@@ -92,8 +92,8 @@ impl Node {
         progress: &Arc<Progress>,
     ) -> Result<ByQueryResponse> {
         let start = Instant::now();
-        let read = OnceLock::new();
-        let run = Run { node: self, request, progress, findings: Mutex::default(), read };
+        let found = OnceLock::new();
+        let run = Run { node: self, request, progress, findings: Mutex::default(), found };
         run.read_and_write()?;
         let findings = run.findings.into_inner();
         if let Some(error) = findings.error {
@@ -187,7 +187,7 @@ impl Run<'_> {
             check_sees_whole_documents(&pinned.shards)?;
         }
         // It is set only once: each run reads once.
-        let _ = self.read.set(pinned.shards.iter().map(|shard| shard.index.uuid.clone()).collect());
+        let _ = self.found.set(pinned.shards.iter().map(|shard| shard.index.uuid.clone()).collect());
         let mut search = self.node.prepared(&self.search(), &pinned, request.options)?;
         let failures = pinned.failures.iter().map(search_failure);
         self.findings.lock().failures.extend(failures);
@@ -398,7 +398,7 @@ impl Run<'_> {
     fn only(&self) -> Option<Only<'_>> {
         match &self.request.change {
             Change::Copy(_) => self.request.made().map(Only::Made),
-            Change::Delete | Change::Update => self.read.get().map(Only::Read),
+            Change::Delete | Change::Update => self.found.get().map(Only::Read),
         }
     }
 
