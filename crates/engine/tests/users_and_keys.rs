@@ -1,5 +1,5 @@
-//! The files of users, roles and keys: a change costs what it changes, is durable or not made at all, and what
-//! earlier builds stored is read.
+//! The files of users, roles and keys: a change costs what it changes, is durable or not made at all, and
+//! what earlier builds stored is read.
 
 mod common;
 

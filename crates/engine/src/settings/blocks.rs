@@ -47,8 +47,8 @@ impl Blocks {
     }
 }
 
-/// The blocks of the cluster on writes of documents (`cluster.blocks.*`), as its shards see them: each group of
-/// writes looks, and not only the request that they belong to.
+/// The blocks of the cluster on writes of documents (`cluster.blocks.*`), as its shards see them: each group
+/// of writes looks, and not only the request that they belong to.
 #[derive(Debug, Default)]
 pub(crate) struct ClusterBlocks {
     read_only: AtomicBool,

@@ -191,8 +191,8 @@ pub(crate) struct Snapshots {
     /// Snapshots of policies that are in progress, in the order in which they began.
     pub policies_running: Mutex<Vec<PolicyRun>>,
     pub retention_runs: AtomicBool,
-    /// Held while retention reads a policy and unlists its snapshots. Who changes a policy and then takes this
-    /// lock knows that none is deleted by the earlier one any more.
+    /// Held while retention reads a policy and unlists its snapshots. Who changes a policy and then takes
+    /// this lock knows that none is deleted by the earlier one any more.
     pub retaining: Mutex<()>,
     pub schedules: Schedules,
     /// When policies were last checked, in milliseconds since 1970; 0 when they were not yet.

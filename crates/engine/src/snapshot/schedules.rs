@@ -1,5 +1,5 @@
-//! Which policies are due: their definitions and schedules are parsed once for each state of the node, and not
-//! at each look.
+//! Which policies are due: their definitions and schedules are parsed once for each state of the node, and
+//! not at each look.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

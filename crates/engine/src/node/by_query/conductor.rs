@@ -392,9 +392,9 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the indices that may be written. Documents that are changed or deleted are those that were read,
-    /// whatever index has the name of theirs now: an index that is made anew starts with the same sequence
-    /// numbers.
+    /// Returns the indices that may be written. Documents that are changed or deleted are those that were
+    /// read, whatever index has the name of theirs now: an index that is made anew starts with the same
+    /// sequence numbers.
     fn only(&self) -> Option<Only<'_>> {
         match &self.request.change {
             Change::Copy(_) => self.request.made().map(Only::Made),

@@ -33,8 +33,8 @@ pub struct CopyDestination {
     pub routing: CopyRouting,
     /// Whether `index` must be an alias.
     pub require_alias: bool,
-    /// Whether the server writes to an index of its own, for which the user needs no privilege. The copies have
-    /// generated ids.
+    /// Whether the server writes to an index of its own, for which the user needs no privilege. The copies
+    /// have generated ids.
     pub is_own: bool,
     /// The UUID of an unfinished index. Copies go to this index or nowhere.
     pub made: Option<Arc<str>>,

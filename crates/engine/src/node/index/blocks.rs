@@ -26,7 +26,8 @@ impl Node {
         refused(None, &self.blocks_of_cluster(false))
     }
 
-    /// Checks the blocks on writing documents: index, update, delete. Shards check them again when they write.
+    /// Checks the blocks on writing documents: index, update, delete. Shards check them again when they
+    /// write.
     pub(in crate::node) fn check_write_block(&self, index: &IndexMetadata, blocks: &Blocks) -> Result<()> {
         self.cluster_blocks.check_writes(&index.name, blocks)
     }

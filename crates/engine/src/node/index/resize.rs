@@ -28,8 +28,8 @@ const BATCH_SIZE: u32 = 1000;
 /// Source: `ResizeRequestInterceptor`.
 const SEES_ALL: &str = "Resize requests are not allowed for users when field or document level security is enabled on the source index";
 
-/// Reserves the name of an unfinished index while documents are copied to it. When this is dropped, the index is
-/// deleted unless it is finished.
+/// Reserves the name of an unfinished index while documents are copied to it. When this is dropped, the index
+/// is deleted unless it is finished.
 pub(in crate::node) struct Copying<'n> {
     node: &'n Node,
     target: Arc<str>,
@@ -194,8 +194,8 @@ impl Node {
         made.cloned().ok_or_else(|| index_not_found(target))
     }
 
-    /// Turns an unfinished index into an ordinary one, with the settings that must not apply before. All of its
-    /// documents are durable then.
+    /// Turns an unfinished index into an ordinary one, with the settings that must not apply before. All of
+    /// its documents are durable then.
     pub(in crate::node) fn finish_copy(&self, made: &IndexMetadata, late: FlatSettings) -> Result<()> {
         // Whatever durability the target promises for writes, the source may be deleted from now on.
         self.live(made)?.shards.iter().try_for_each(|shard| shard.sync_all())?;

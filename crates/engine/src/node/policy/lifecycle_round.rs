@@ -25,8 +25,8 @@ const DELETE: &str = "delete";
 /// Maximum number of steps of one index in one round, more than any policy has.
 const STEPS_MAX: usize = 64;
 
-/// How long ages are not trusted after the wall clock was set forward, by the monotonic clock. Time servers and
-/// operators correct a wrong clock within minutes.
+/// How long ages are not trusted after the wall clock was set forward, by the monotonic clock. Time servers
+/// and operators correct a wrong clock within minutes.
 const DISTRUST_MS: u64 = 3_600_000;
 
 /// The result of a step.
@@ -75,8 +75,8 @@ impl Node {
         }
     }
 
-    /// Whether anything may be deleted because of its age. After the wall clock was set forward nothing is for
-    /// an hour, so that a mistake that is corrected by then costs no data.
+    /// Whether anything may be deleted because of its age. After the wall clock was set forward nothing is
+    /// for an hour, so that a mistake that is corrected by then costs no data.
     pub(in crate::node) fn trusts_ages(&self) -> bool {
         self.lifecycles.set_forward.is_due(&*self.environment.clock, DISTRUST_MS)
     }

@@ -72,8 +72,8 @@ impl Node {
         Ok(())
     }
 
-    /// Removes snapshots from the list. Returns how many there were, and the blobs that nothing needs any more.
-    /// Called with the repository's lock for writing held.
+    /// Removes snapshots from the list. Returns how many there were, and the blobs that nothing needs any
+    /// more. Called with the repository's lock for writing held.
     pub(super) fn unlist(
         &self,
         repository: &Repository,

@@ -154,8 +154,8 @@ impl Node {
     }
 
     /// Calls `register`, which says that a repository is in use, unless the repository has been replaced or
-    /// unregistered since it was found. From then on it is neither, as long as what was registered is there, or
-    /// the caller holds the repository's lock for writing.
+    /// unregistered since it was found. From then on it is neither, as long as what was registered is there,
+    /// or the caller holds the repository's lock for writing.
     ///
     /// # Errors
     /// Fails with the errors of `register`, and when the repository is no longer the registered one.

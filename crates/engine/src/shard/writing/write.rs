@@ -218,8 +218,8 @@ impl Shard {
         work::waiting(|| self.sync_to(&unsynced.core, unsynced.position))
     }
 
-    /// Checks whether the index or the cluster takes no writes now. A request that was admitted before a block
-    /// was set may write only afterwards.
+    /// Checks whether the index or the cluster takes no writes now. A request that was admitted before a
+    /// block was set may write only afterwards.
     pub(super) fn check_blocks(&self) -> Result<()> {
         self.services.cluster_blocks.check_writes(&self.index.name, &self.index.settings.load().blocks)
     }
