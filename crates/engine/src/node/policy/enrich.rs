@@ -31,14 +31,27 @@ const BATCH: u32 = 10_000;
 const ACTION: &str = "cluster:admin/xpack/enrich/execute";
 
 impl Node {
+    /// Returns the policies. A stored one that cannot be read any more is left out, and the others are used.
     fn enrich_policies(&self) -> Result<BTreeMap<String, Policy>> {
         let state = self.state.load();
         let mut policies = BTreeMap::new();
         for (name, body) in state.enrich_policies.as_object().into_iter().flatten() {
             limber_mapping::claim_tree(body)?;
-            policies.insert(name.clone(), Policy::parse(body)?);
+            match Policy::parse(body) {
+                Ok(policy) => drop(policies.insert(name.clone(), policy)),
+                Err(error) => {
+                    tracing::warn!(policy = name, %error, "a stored enrich policy cannot be read");
+                }
+            }
         }
         Ok(policies)
+    }
+
+    /// Returns how many policies are stored, and whether one of them has this name.
+    fn stored_enrich_policies(&self, name: &str) -> (usize, bool) {
+        let state = self.state.load();
+        let stored = state.enrich_policies.as_object();
+        stored.map_or((0, false), |stored| (stored.len(), stored.contains_key(name)))
     }
 
     /// Carries out `PUT _enrich/policy/{name}`.
@@ -53,12 +66,12 @@ impl Node {
         }
         self.enrich_source(&policy)?;
         let _changing = self.changing.lock();
-        let policies = self.enrich_policies()?;
-        if policies.contains_key(name) {
+        let (count, is_there) = self.stored_enrich_policies(name);
+        if is_there {
             let reason = format!("policy [{name}] already exists");
             return Err(RequestError::new(ErrorClass::Conflict, "resource_already_exists_exception", reason));
         }
-        if policies.len() >= POLICIES_MAX {
+        if count >= POLICIES_MAX {
             return Err(RequestError::illegal_argument(format!(
                 "there are [{POLICIES_MAX}] enrich policies already"
             )));
@@ -86,7 +99,7 @@ impl Node {
     pub fn delete_enrich_policy(&self, name: &str) -> Result<()> {
         let _using = self.use_policy(name)?;
         let changing = self.changing.lock();
-        if !self.enrich_policies()?.contains_key(name) {
+        if !self.stored_enrich_policies(name).1 {
             return Err(missing(name));
         }
         let users: Vec<String> = self

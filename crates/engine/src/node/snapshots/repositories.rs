@@ -44,7 +44,10 @@ pub(in crate::node) fn restored(
     }
     let mut repositories = BTreeMap::new();
     for (name, body) in state.repositories().as_object().into_iter().flatten() {
-        let Some(definition) = Definition::from_json(body) else { continue };
+        let Some(definition) = Definition::from_json(body) else {
+            tracing::error!(repository = name, "the definition of a repository cannot be read");
+            continue;
+        };
         let opened = definition
             .open(name, &locations)
             .map(|opened| Arc::new(Repository::new(name, opened, ledger.clone())));
