@@ -86,14 +86,14 @@ pub async fn serve(
                 let _ = SockRef::from(&stream).set_tcp_keepalive(&keep_alive);
                 match verdict(&app.connections).await {
                     Some(admission) => {
-                        tokio::spawn(take_in(
-                            stream,
-                            peer,
-                            admission,
-                            app.clone(),
-                            config.clone(),
-                            tls.clone(),
-                        ));
+                        let (app, config) = (app.clone(), config.clone());
+                        // Two tasks, so that one without TLS has no room for a handshake.
+                        match tls.clone() {
+                            None => tokio::spawn(take_in(stream, peer, admission, app, config)),
+                            Some(tls) => {
+                                tokio::spawn(take_in_by_tls(stream, peer, admission, app, config, tls))
+                            }
+                        };
                     }
                     // A client that speaks TLS would not understand a plain response.
                     None if tls.is_some() => drop(stream),
@@ -169,34 +169,46 @@ async fn verdict(connections: &Arc<Connections>) -> Option<Admission> {
     }
 }
 
-/// Performs the TLS handshake if TLS is on, and then serves the connection.
+/// Serves a connection from its first byte on. One whose client has sent nothing takes little more memory than its
+/// socket: the rest is in a box that is made for the first byte.
 async fn take_in(
     stream: TcpStream,
     peer: SocketAddr,
     admission: Admission,
     app: Arc<App>,
     config: Arc<HttpConfig>,
-    tls: Option<Arc<Tls>>,
 ) {
     let connection = admission.connection.clone();
-    let Some(tls) = tls else {
-        // A connection whose client has sent nothing takes no more memory than its socket.
-        let readable = tokio::select! {
-            readable = stream.readable() => readable,
-            () = connection.asked_to_close() => return,
-        };
-        if readable.is_ok() {
-            Box::pin(serve_connection(Socket::Plain(stream), peer, admission, app, config)).await;
-        }
-        return;
+    let readable = tokio::select! {
+        readable = stream.readable() => readable,
+        () = connection.asked_to_close() => return,
     };
+    if readable.is_ok() {
+        Box::pin(serve_connection(Socket::Plain(stream), peer, admission, app, config)).await;
+    }
+}
+
+/// Performs the TLS handshake, and then serves the connection.
+async fn take_in_by_tls(
+    stream: TcpStream,
+    peer: SocketAddr,
+    admission: Admission,
+    app: Arc<App>,
+    config: Arc<HttpConfig>,
+    tls: Arc<Tls>,
+) {
+    let connection = admission.connection.clone();
+    let handshake = tls.acceptor().accept(ReadAhead::new(stream));
     let shaken = tokio::select! {
-        shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(ReadAhead::new(stream))) => shaken,
+        shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake) => shaken,
         // The slot is needed for another connection.
         () = connection.asked_to_close() => return,
     };
     match shaken {
-        Ok(Ok(stream)) => serve_connection(Socket::Tls(Box::new(stream)), peer, admission, app, config).await,
+        Ok(Ok(stream)) => {
+            let stream = Socket::Tls(Box::new(stream));
+            Box::pin(serve_connection(stream, peer, admission, app, config)).await;
+        }
         Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a client"),
         Err(_) => tracing::debug!(%peer, "a client took too long to begin with TLS"),
     }
