@@ -188,6 +188,14 @@ impl Node {
         modes: &[String],
     ) -> Result<Value> {
         let catalog = self.catalog.load();
+        // Every name that the expression contains must exist, whatever else it finds.
+        let named = IndicesOptions {
+            resolve_aliases: true,
+            data_streams: true,
+            forbid_closed_indices: false,
+            ..options
+        };
+        catalog.resolve(expression, named)?;
         let has_mode = |index: &IndexMetadata| {
             modes.is_empty() || modes.iter().any(|mode| mode == index.typed.mode.name())
         };
@@ -200,26 +208,17 @@ impl Node {
                 resolve_aliases: false,
                 data_streams: false,
                 ignore_unavailable: true,
+                allow_no_indices: true,
                 ..options
             },
-        );
-        let streams = catalog
-            .resolve_data_streams(expression, IndicesOptions { ignore_unavailable: true, ..options })?;
-        let found = found?;
+        )?;
+        let lenient = IndicesOptions { ignore_unavailable: true, allow_no_indices: true, ..options };
+        let streams = catalog.resolve_data_streams(expression, lenient)?;
         let aliases: Vec<Arc<str>> = catalog
             .matching_aliases(expression)
             .into_iter()
             .filter(|alias| options.expand_hidden || !catalog.alias_is_hidden(alias))
             .collect();
-        if found.is_empty()
-            && aliases.is_empty()
-            && streams.is_empty()
-            && !wildcard::is_pattern(expression)
-            && expression != "_all"
-            && !options.ignore_unavailable
-        {
-            return Err(crate::catalog::names::index_not_found(expression));
-        }
         let indices: Vec<Value> = found
             .iter()
             .filter(|index| has_mode(index))
