@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::create_index::check_is_free;
 use crate::api::*;
 use crate::catalog::names::check_index_name;
-use crate::catalog::{Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
+use crate::catalog::{Alias, Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
 use crate::lifecycle::{Conditions, Figures};
 use crate::node::Node;
 use crate::node::life::recover::hand_over;
@@ -306,7 +306,12 @@ impl Node {
                     next = next.with_data_stream(stream.rolled_over(&plan.new_index));
                 }
                 Target::Alias { name, is_explicit } => {
-                    let definition = old.aliases.get(name).cloned().unwrap_or_default();
+                    // As in Elasticsearch, the alias has neither a filter nor a routing afterwards.
+                    let is_hidden = old.aliases.get(name).and_then(|alias| alias.is_hidden);
+                    let definition = Alias { is_hidden, ..Alias::default() };
+                    if let Some(alias) = old.aliases.get_mut(name) {
+                        *alias = definition.clone();
+                    }
                     hand_over(&mut old, &mut new, name, &definition, *is_explicit);
                 }
             }
