@@ -4,6 +4,7 @@
 mod bounds;
 mod java;
 mod library;
+mod syntax;
 
 use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value as Json, json};

@@ -32,7 +32,10 @@ pub(crate) fn tokens(source: &str) -> Result<Vec<Token>, ScriptError> {
     let mut lexer = Lexer { rest: source, at: 0 };
     let mut tokens: Vec<Token> = Vec::new();
     loop {
-        let token = lexer.next(tokens.last().is_some_and(Token::ends_operand))?;
+        let token = match tokens.last() {
+            Some(last) if last.is_dot() => lexer.member()?,
+            last => lexer.next(last.is_some_and(Token::ends_operand))?,
+        };
         let is_end = token.kind == TokenKind::End;
         tokens.push(token);
         if is_end {
@@ -60,7 +63,12 @@ const KEYWORDS: &[&str] = &[
 ];
 
 impl Token {
-    /// Whether a `/` after this token means division.
+    /// Whether the name of a member follows.
+    fn is_dot(&self) -> bool {
+        matches!(self.kind, TokenKind::Symbol("." | "?."))
+    }
+
+    /// Whether a `/` after this token means division, and a `.` the choice of a member.
     fn ends_operand(&self) -> bool {
         match &self.kind {
             TokenKind::Name(name) => !KEYWORDS.contains(&name.as_str()),
@@ -108,12 +116,27 @@ impl<'s> Lexer<'s> {
         ScriptError::argument(self.at, format!("unexpected character [{text}]."))
     }
 
-    /// Reads the next token. `is_divided`: a `/` here means division.
+    /// Reads the token after a dot. The item of a list may be named by its number (`list.0`).
+    fn member(&mut self) -> Result<Token, ScriptError> {
+        self.skip_space()?;
+        let at = self.at;
+        let digits = self.rest.find(|next: char| !next.is_ascii_digit()).unwrap_or(self.rest.len());
+        match digits {
+            0 => self.next(false),
+            _ if self.rest.starts_with('0') => {
+                Ok(Token { kind: TokenKind::Name(self.skip(1).to_owned()), at })
+            }
+            digits => Ok(Token { kind: TokenKind::Name(self.skip(digits).to_owned()), at }),
+        }
+    }
+
+    /// Reads the next token. `is_divided`: a `/` here means division, and a `.` the choice of a member.
     fn next(&mut self, is_divided: bool) -> Result<Token, ScriptError> {
         self.skip_space()?;
         let at = self.at;
         let Some(first) = self.rest.chars().next() else { return Ok(Token { kind: TokenKind::End, at }) };
-        let is_fraction = first == '.' && self.rest[1..].starts_with(|next: char| next.is_ascii_digit());
+        let is_fraction =
+            first == '.' && !is_divided && self.rest[1..].starts_with(|next: char| next.is_ascii_digit());
         let kind = if first.is_ascii_digit() || is_fraction {
             TokenKind::Literal(self.number()?)
         } else if first == '\'' || first == '"' {

@@ -292,14 +292,7 @@ impl Parser {
             }
             let null_safe = self.is("?.");
             if self.accept(".") || self.accept("?.") {
-                let name = match self.peek() {
-                    TokenKind::Literal(Literal::Int(number)) => {
-                        let name = number.to_string();
-                        self.take();
-                        name
-                    }
-                    _ => self.name()?,
-                };
+                let name = self.name()?;
                 expr = if self.is("(") {
                     let arguments = self.arguments()?;
                     self.call(expr, name, arguments, null_safe, at)?

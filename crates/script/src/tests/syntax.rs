@@ -1,0 +1,28 @@
+//! What the compiler accepts and refuses. The results and messages are those of Elasticsearch 9.4.3.
+
+use serde_json::json;
+
+use super::{cause, painless, run};
+
+#[test]
+fn items_of_lists_are_members_by_their_number() {
+    for (source, expected) in [
+        ("def l = ['a', 'b']; return l.0", json!("a")),
+        ("def l = ['a', 'b']; l.1 = 'z'; return l.1", json!("z")),
+        ("def l = ['a', ['b', 'c']]; return l.1.0", json!("b")),
+        ("def l = ['a', 'b']; return l?.0", json!("a")),
+        ("def l = [4, 5]; return l .0", json!(4)),
+        ("def l = [4, 5]; return l.0 + l.1", json!(9)),
+        ("def l = [4, 5]; l.0++; return l.0", json!(5)),
+        ("def l = [4, 5]; return l.0.toString()", json!("4")),
+        ("return [[1, 2], 3].0.1", json!(2)),
+        ("Map m = ['12': 'x']; return m.12", json!("x")),
+        ("def m = ['0': ['q']]; return m.0.0", json!("q")),
+        ("return 1.5 + 2", json!(3.5)),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+    let given = run("painless", "return params.l.1.a", &json!({"l": [7, {"a": 9}]}));
+    assert_eq!(given.expect("runs"), json!(9));
+    assert!(cause("def l = ['a']; return l.01").contains("unexpected token ['1']"));
+}
