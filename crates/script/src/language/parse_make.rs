@@ -8,6 +8,9 @@ use crate::error::ScriptError;
 use crate::types::{CLASSES, Type, class_of, type_of};
 use crate::values::Regex;
 
+/// Maximum number of dimensions of an array. Source: section 4.10 of the specification of Java's machine.
+const DIMENSIONS_MAX: usize = 255;
+
 impl Parser {
     /// Compiles a regular expression, once per script.
     pub(crate) fn regex(&mut self, pattern: &str, flags: &str, at: u32) -> Result<Expr, ScriptError> {
@@ -193,9 +196,21 @@ impl Parser {
                 }
                 return Ok(Expr { kind: Kind::List(items), ty: Type::Object("java.util.List"), at });
             }
-            let length = coerce(self.expression()?, Type::Int, false)?;
-            self.expect("]")?;
-            let kind = Kind::NewArray(ty, Box::new(length));
+            let mut lengths = Vec::new();
+            loop {
+                if lengths.len() == DIMENSIONS_MAX {
+                    return Err(ScriptError::argument(
+                        at,
+                        format!("an array has at most {DIMENSIONS_MAX} dimensions"),
+                    ));
+                }
+                lengths.push(coerce(self.expression()?, Type::Int, false)?);
+                self.expect("]")?;
+                if !self.accept("[") {
+                    break;
+                }
+            }
+            let kind = Kind::NewArray(ty, lengths);
             return Ok(Expr { kind, ty: Type::Object("java.util.List"), at });
         }
         let Some(class) = class_of(&name) else {

@@ -64,7 +64,8 @@ pub enum Kind {
     },
     Function(u16, Vec<Expr>),
     New(&'static str, Vec<Expr>),
-    NewArray(Type, Box<Expr>),
+    /// `new int[2][3]`: the type of the items, and a length for each dimension.
+    NewArray(Type, Vec<Expr>),
     List(Vec<Expr>),
     Map(Vec<(Expr, Expr)>),
     Lambda(u16),

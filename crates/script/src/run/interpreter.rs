@@ -337,13 +337,7 @@ impl<'a> Run<'a> {
                 let arguments = self.eval_all(arguments)?;
                 create_object(self, class, &arguments, at)
             }
-            Kind::NewArray(ty, length) => {
-                let length = self.eval(length)?.i64();
-                let length = usize::try_from(length)
-                    .map_err(|_| ScriptError::new(at, "negative_array_size_exception", length.to_string()))?;
-                self.check_room(length.saturating_mul(16), at)?;
-                Ok(Value::list(vec![Value::zero_of(*ty); length]))
-            }
+            Kind::NewArray(ty, lengths) => self.new_array(*ty, lengths, at),
             Kind::List(items) => Ok(Value::list(self.eval_all(items)?)),
             Kind::Map(pairs) => {
                 let mut map = MapValue::new(MapOrder::Hashed);

@@ -4,6 +4,7 @@
 //! (`block`), otherwise one by one (`interpreter`). [`ScriptCeiling`] bounds the results of a script over a
 //! range of values.
 
+mod array;
 mod assign;
 mod block;
 mod ceiling;

@@ -26,3 +26,21 @@ fn items_of_lists_are_members_by_their_number() {
     assert_eq!(given.expect("runs"), json!(9));
     assert!(cause("def l = ['a']; return l.01").contains("unexpected token ['1']"));
 }
+
+#[test]
+fn arrays_have_several_dimensions() {
+    for (source, expected) in [
+        ("int[][] a = new int[2][2]; a[0][1] = 5; return a[0][1] + a[1][0]", json!(5)),
+        ("int[][] a = new int[2][3]; return a.length + ',' + a[0].length", json!("2,3")),
+        ("int[][][] a = new int[2][3][4]; a[1][2][3] = 9; return a[1][2][3]", json!(9)),
+        ("String[][] a = new String[1][2]; return a[0][0]", json!(null)),
+        ("def a = new int[2][2]; a[0] = new int[5]; return a[0].length", json!(5)),
+        ("def a = new double[2][1]; return a[1][0]", json!(0.0)),
+        ("def a = new int[0][5]; return a.length", json!(0)),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+    assert_eq!(cause("int[][] a = new int[2][-1]; return 1"), "negative_array_size_exception: -1");
+    assert!(cause("def a = new int[100000][100000]; return 1").contains("memory"));
+    assert!(cause("def a = new int[2000000000][2000000000][2000000000]; return 1").contains("memory"));
+}
