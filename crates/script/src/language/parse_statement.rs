@@ -141,9 +141,7 @@ impl Parser {
         if self.accept_word("while") {
             let condition = self.condition()?;
             let body = self.looped()?;
-            if is_true(&condition) && !has_escape(&body) {
-                return Err(ScriptError::argument(at, "no paths escape from while loop"));
-            }
+            check_loop("while", Some(&condition), &body, at)?;
             return Ok(Stmt::Loop { condition: Some(condition), step: None, body, is_do: false, at });
         }
         if self.accept_word("do") {
@@ -153,6 +151,7 @@ impl Parser {
             }
             let condition = self.condition()?;
             self.end_of_statement()?;
+            check_loop("do-while", Some(&condition), &body, at)?;
             return Ok(Stmt::Loop { condition: Some(condition), step: None, body, is_do: true, at });
         }
         if self.accept_word("for") {
@@ -164,10 +163,11 @@ impl Parser {
         if self.accept_word("return") {
             return self.return_statement(at);
         }
-        for (word, statement) in [("break", Stmt::Break), ("continue", Stmt::Continue)] {
+        for (word, statement) in [("break", Stmt::Break), ("continue", Stmt::Continue(at))] {
             if self.accept_word(word) {
                 if self.loops == 0 {
-                    return Err(ScriptError::argument(at, format!("{word} statement outside of a loop")));
+                    let reason = format!("invalid {word} statement: not inside loop");
+                    return Err(ScriptError::argument(at, reason));
                 }
                 self.end_of_statement()?;
                 return Ok(statement);
@@ -277,6 +277,7 @@ impl Parser {
             let slot = self.declare(&name, ty, name_at)?;
             let body = self.looped()?;
             self.close_scope();
+            check_loop("foreach", None, &body, at)?;
             return Ok(Stmt::ForEach { slot, ty, items, body });
         }
         let start = match self.is(";") {
@@ -297,9 +298,7 @@ impl Parser {
         self.expect(")")?;
         let body = self.looped()?;
         self.close_scope();
-        if condition.as_ref().is_none_or(is_true) && !has_escape(&body) {
-            return Err(ScriptError::argument(at, "no paths escape from for loop"));
-        }
+        check_loop("for", condition.as_ref(), &body, at)?;
         let mut block: Vec<Stmt> = start.into_iter().collect();
         block.push(Stmt::Loop { condition, step, body, is_do: false, at });
         Ok(if block.len() == 1 { block.swap_remove(0) } else { Stmt::Block(block) })
@@ -330,21 +329,60 @@ impl Parser {
     }
 }
 
-fn is_true(condition: &Expr) -> bool {
-    matches!(condition.kind, Kind::Literal(Literal::Bool(true)))
+/// Refuses a loop that never repeats or never ends, and a `continue` at the end of its body.
+///
+/// Source: the messages of Elasticsearch 9.4.3.
+fn check_loop(kind: &str, condition: Option<&Expr>, body: &[Stmt], at: u32) -> Result<(), ScriptError> {
+    let constant = match condition.map(|condition| &condition.kind) {
+        Some(Kind::Literal(Literal::Bool(flag))) => Some(*flag),
+        _ => None,
+    };
+    if let Some(position) = last_continue(body) {
+        return Err(ScriptError::argument(position, "extraneous continue statement"));
+    }
+    if body.is_empty() && constant == Some(true) && kind != "do-while" {
+        return Err(ScriptError::argument(at, format!("no paths escape from {kind} loop")));
+    }
+    let is_empty = body.is_empty() && matches!(kind, "do-while" | "foreach");
+    let always_leaves = leaves_loop(body) && !continues(body);
+    if is_empty || always_leaves || constant == Some(false) {
+        return Err(ScriptError::argument(at, format!("extraneous {kind} loop")));
+    }
+    Ok(())
 }
 
-/// Whether a loop's body can end the loop in another way than by its condition.
-fn has_escape(body: &[Stmt]) -> bool {
-    body.iter().any(|statement| match statement {
+/// Whether every path through a loop's body leaves the loop.
+fn leaves_loop(body: &[Stmt]) -> bool {
+    body.last().is_some_and(|statement| match statement {
         Stmt::Break | Stmt::Return(_) | Stmt::Throw(_) => true,
-        Stmt::If(_, yes, no) => has_escape(yes) || has_escape(no),
-        Stmt::Block(inner) => has_escape(inner),
-        Stmt::Loop { body, .. } | Stmt::ForEach { body, .. } => {
-            body.iter().any(|statement| matches!(statement, Stmt::Return(_) | Stmt::Throw(_)))
-                || has_escape(body)
-        }
-        Stmt::Try(body, catches) => has_escape(body) || catches.iter().any(|(_, _, body)| has_escape(body)),
+        Stmt::If(_, yes, no) => leaves_loop(yes) && leaves_loop(no),
+        Stmt::Block(inner) => leaves_loop(inner),
+        Stmt::Try(body, catches) => leaves_loop(body) && catches.iter().all(|(_, _, body)| leaves_loop(body)),
         _ => false,
     })
+}
+
+/// Whether a loop's body has a `continue` of this loop.
+fn continues(body: &[Stmt]) -> bool {
+    body.iter().any(|statement| match statement {
+        Stmt::Continue(_) => true,
+        Stmt::If(_, yes, no) => continues(yes) || continues(no),
+        Stmt::Block(inner) => continues(inner),
+        Stmt::Try(body, catches) => continues(body) || catches.iter().any(|(_, _, body)| continues(body)),
+        _ => false,
+    })
+}
+
+/// Returns the position of a `continue` after which nothing of a loop's body would run anyway.
+fn last_continue(body: &[Stmt]) -> Option<u32> {
+    match body.last()? {
+        Stmt::Continue(at) => Some(*at),
+        Stmt::If(_, yes, no) => last_continue(yes).or_else(|| last_continue(no)),
+        Stmt::Block(inner) => last_continue(inner),
+        Stmt::Try(body, catches) => {
+            let caught = || catches.iter().find_map(|(_, _, body)| last_continue(body));
+            last_continue(body).or_else(caught)
+        }
+        _ => None,
+    }
 }

@@ -112,7 +112,8 @@ pub enum Stmt {
     },
     Return(Option<Expr>),
     Break,
-    Continue,
+    /// With its position in the source.
+    Continue(u32),
     Throw(Expr),
     Block(Vec<Stmt>),
     /// Body, then (class, slot, body) of each `catch`.
@@ -123,9 +124,26 @@ impl Stmt {
     /// Whether nothing after this statement is reachable.
     pub fn ends(&self) -> bool {
         match self {
-            Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
+            Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue(_) => true,
             Stmt::If(_, yes, no) => yes.last().is_some_and(Stmt::ends) && no.last().is_some_and(Stmt::ends),
             Stmt::Block(inner) => inner.last().is_some_and(Stmt::ends),
+            Stmt::Loop { condition, body, .. } => {
+                let is_true = |condition: &Expr| matches!(condition.kind, Kind::Literal(Literal::Bool(true)));
+                condition.as_ref().is_none_or(is_true) && !body.iter().any(Stmt::breaks)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the statement may end the loop around it by `break`.
+    fn breaks(&self) -> bool {
+        match self {
+            Stmt::Break => true,
+            Stmt::If(_, yes, no) => yes.iter().chain(no).any(Stmt::breaks),
+            Stmt::Block(inner) => inner.iter().any(Stmt::breaks),
+            Stmt::Try(body, catches) => {
+                body.iter().chain(catches.iter().flat_map(|(_, _, body)| body)).any(Stmt::breaks)
+            }
             _ => false,
         }
     }

@@ -43,7 +43,7 @@ impl<'a> Run<'a> {
             Stmt::Return(None) => return Ok(Flow::Return(Value::Null)),
             Stmt::Return(Some(value)) => return Ok(Flow::Return(self.eval(value)?)),
             Stmt::Break => return Ok(Flow::Break),
-            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Continue(_) => return Ok(Flow::Continue),
             Stmt::Throw(thrown) => {
                 let at = thrown.at;
                 return Err(match self.eval(thrown)? {

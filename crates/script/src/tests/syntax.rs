@@ -44,3 +44,50 @@ fn arrays_have_several_dimensions() {
     assert!(cause("def a = new int[100000][100000]; return 1").contains("memory"));
     assert!(cause("def a = new int[2000000000][2000000000][2000000000]; return 1").contains("memory"));
 }
+
+#[test]
+fn loops_must_be_able_to_repeat_and_to_end() {
+    for (source, expected) in [
+        ("for (int i = 0; i < 3; i++) { return i }", "extraneous for loop"),
+        ("for (;;) { return 1 }", "extraneous for loop"),
+        ("for (int i = 0; false; i++) { } return 5", "extraneous for loop"),
+        ("for (int i = 0; i < 3; i++) { if (i == 0) { return 1 } else { return 2 } }", "extraneous for loop"),
+        ("for (;true;) { }", "no paths escape from for loop"),
+        ("while (true) { break }", "extraneous while loop"),
+        ("while (false) { return 1 } return 5", "extraneous while loop"),
+        ("while (true) { } return 5", "no paths escape from while loop"),
+        ("do { return 1 } while (true)", "extraneous do-while loop"),
+        ("do { } while (params.x != null); return 1", "extraneous do-while loop"),
+        ("do { int a = 1; } while (false); return 1", "extraneous do-while loop"),
+        ("for (def x : [1, 2]) { return x } return 3", "extraneous foreach loop"),
+        ("for (def x : [1, 2]) { } return 3", "extraneous foreach loop"),
+        (
+            "for (def x : [1, 2]) { try { return x } catch (Exception e) { return 2 } } return 4",
+            "extraneous foreach loop",
+        ),
+        ("for (int i = 0; i < 3; i++) { continue; } return 5", "extraneous continue statement"),
+        ("for (def x : [1, 2]) { if (x == 1) { continue; } }", "extraneous continue statement"),
+        ("do { continue } while (false); return 5", "extraneous continue statement"),
+        ("while (true) { int a = 1; } return 5", "invalid block: unreachable statement"),
+        (
+            "int a = 1; for (;;) { a++; if (a > 5) { return a } } return 3",
+            "invalid block: unreachable statement",
+        ),
+        ("break", "invalid break statement: not inside loop"),
+        ("continue; return 1", "invalid continue statement: not inside loop"),
+    ] {
+        assert_eq!(cause(source), format!("illegal_argument_exception: {expected}"), "{source}");
+    }
+    for (source, expected) in [
+        ("int a = 1; while (true) { a++; if (a > 5) { return a } }", 6),
+        ("int a = 1; do { a++; if (a > 5) { return a } } while (true)", 6),
+        ("int i = 0; while (i++ < 5) { } return i", 6),
+        ("for (int i = 0; i < 3; i++) { if (i == 1) { continue } return i } return 7", 0),
+        ("for (def x : [1, 2]) { if (x == 1) { continue } return x }", 2),
+        ("for (def x : [1, 2]) { try { return x } catch (Exception e) { } } return 4", 1),
+        ("for (def x : [1, 2]) { for (def y : [1, 2]) { if (y == 1) { break } } } return 4", 4),
+        ("for (def x : [1, 2]) { while (true) { if (x == 1) { return 1 } } } return 4", 1),
+    ] {
+        assert_eq!(painless(source).expect(source), json!(expected), "{source}");
+    }
+}
