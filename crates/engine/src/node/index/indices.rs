@@ -202,17 +202,16 @@ impl Node {
         let is_wanted = |name: &Arc<str>| {
             modes.is_empty() || catalog.indices.get(name).is_some_and(|index| has_mode(index))
         };
-        let found = catalog.resolve(
-            expression,
-            IndicesOptions {
-                resolve_aliases: false,
-                data_streams: false,
-                ignore_unavailable: true,
-                allow_no_indices: true,
-                ..options
-            },
-        )?;
         let lenient = IndicesOptions { ignore_unavailable: true, allow_no_indices: true, ..options };
+        let only_indices = IndicesOptions { resolve_aliases: false, data_streams: false, ..lenient };
+        let mut found = catalog.resolve(expression, only_indices)?;
+        if !options.ignore_unavailable {
+            let named = expression.split(',').filter_map(|name| catalog.indices.get(name.trim()));
+            let closed = named.filter(|index| !index.open && catalog.may_be_touched(&index.name));
+            found.extend(closed.cloned());
+            found.sort_by(|left, right| left.name.cmp(&right.name));
+            found.dedup_by(|left, right| left.name == right.name);
+        }
         let streams = catalog.resolve_data_streams(expression, lenient)?;
         let aliases: Vec<Arc<str>> = catalog
             .matching_aliases(expression)
