@@ -430,7 +430,7 @@ impl Run<'_> {
         let now_millis = self.node.now_millis();
         let (mut made, mut made_bytes) = (Vec::new(), 0);
         for (hit, operation) in hits.iter().zip(operations) {
-            let one = Scripted::run(&self.node.scripts, script, operation, hit.version, is_copy, now_millis)?;
+            let one = Scripted::run(&self.node.scripts, script, operation, hit, is_copy, now_millis)?;
             work::check_beyond_deadline()?;
             made_bytes += one.bytes();
             made.push(one);

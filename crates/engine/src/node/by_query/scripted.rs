@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
+use limber_search::SearchHit;
 use serde_json::{Map, Value, json};
 
 use crate::api::{BulkOperation, OperationKind, Result};
@@ -25,7 +26,8 @@ struct CopyMetadata {
     index: Option<String>,
     /// `None` generates an id.
     id: Option<String>,
-    routing: Option<String>,
+    /// `None` if the script left the routing as it was, so that `dest.routing` decides.
+    routing: Option<Option<String>>,
     version: Option<u64>,
 }
 
@@ -39,13 +41,14 @@ impl Scripted {
     }
 
     /// Runs the script over `ctx` with `op`, `_index`, `_id`, `_version`, `_routing`, `_source` and `_now`.
+    /// The index and the routing are those of the document that was read, also for a copy.
     ///
     /// Source: `AbstractAsyncBulkByScrollAction.ScriptApplier`, `UpdateByQueryMetadata`, `ReindexMetadata`.
     pub fn run(
         scripts: &Scripts,
         script: &Script,
         operation: &BulkOperation<'_>,
-        version: Option<u64>,
+        hit: &SearchHit,
         is_copy: bool,
         now_millis: u64,
     ) -> Result<Scripted> {
@@ -55,10 +58,10 @@ impl Scripted {
         let context = if is_copy { ScriptContext::Reindex } else { ScriptContext::UpdateByQuery };
         let before = json!({
             "op": "index",
-            "_index": operation.index,
+            "_index": &*hit.index,
             "_id": operation.id,
-            "_version": version,
-            "_routing": operation.routing,
+            "_version": hit.version,
+            "_routing": hit.routing.as_deref(),
             "_now": now_millis,
             "_source": source,
         });
@@ -95,7 +98,7 @@ impl CopyMetadata {
         CopyMetadata {
             index: text("_index").filter(|index| before["_index"] != **index),
             id: text("_id").or_else(number),
-            routing: text("_routing"),
+            routing: (before["_routing"] != after["_routing"]).then(|| text("_routing")),
             version: after["_version"].as_u64(),
         }
     }
@@ -157,7 +160,9 @@ impl ScriptedWrite {
                 operation.index = Cow::Borrowed(index);
             }
             operation.id = copy.id.as_deref().map(Cow::Borrowed);
-            operation.routing = copy.routing.as_deref().map(Cow::Borrowed);
+            if let Some(routing) = &copy.routing {
+                operation.routing = routing.as_deref().map(Cow::Borrowed);
+            }
             operation.version = operation.version.and(copy.version);
         }
         if self.deletes {
