@@ -23,6 +23,8 @@ const RUN_AS: &str = "es-security-runas-user";
 /// Authenticates and authorizes requests.
 pub struct Guard {
     authenticator: Authenticator,
+    /// Whether requests without credentials have a user.
+    admits_anonymous: bool,
     /// Whether anonymous requests get 401 for actions that they may not carry out.
     hides_anonymous_denials: bool,
     audit: Option<Audit>,
@@ -68,10 +70,21 @@ impl Guard {
     pub fn new(settings: &SecuritySettings, data: &Path, cores: usize) -> Result<Guard> {
         let anonymous = settings.anonymous.clone();
         Ok(Guard {
+            admits_anonymous: anonymous.is_some(),
             hides_anonymous_denials: anonymous.as_ref().is_some_and(|anonymous| !anonymous.authz_exception),
             authenticator: Authenticator::new(anonymous, cores),
             audit: settings.audit.then(|| Audit::open(data)).transpose()?,
         })
+    }
+
+    /// Whether requests without credentials have a user.
+    pub fn admits_anonymous(&self) -> bool {
+        self.admits_anonymous
+    }
+
+    /// Whether requests are written to the audit log.
+    pub fn audits(&self) -> bool {
+        self.audit.is_some()
     }
 
     /// Authenticates the caller.

@@ -8,6 +8,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::info::build_hash;
+use super::xpack_usage::with_usage;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::router::management as route;
@@ -33,6 +34,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 /// Features of Elasticsearch's default distribution by their names in `_xpack`, and whether Limber has them.
+/// Security is there if it is on.
 const FEATURES: &[(&str, bool)] = &[
     ("aggregate_metric", false),
     ("analytics", true),
@@ -45,6 +47,7 @@ const FEATURES: &[(&str, bool)] = &[
     ("eql", false),
     ("esql", false),
     ("frozen_indices", false),
+    ("gpu_vector_indexing", false),
     ("graph", false),
     ("ilm", true),
     ("logsdb", false),
@@ -142,18 +145,19 @@ fn xpack(app: &App, request: &Request) -> Result<Response> {
         answer.insert("license".into(), license);
     }
     if wants("features") {
-        answer.insert("features".into(), states());
+        answer.insert("features".into(), states(app));
     }
     answer.insert("tagline".into(), "You know, for X".into());
     Ok(Response::ok(Value::Object(answer)))
 }
 
-fn usage(_: &App, _: &Request) -> Result<Response> {
-    Ok(Response::ok(states()))
+fn usage(app: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(with_usage(app, states(app))?))
 }
 
-fn states() -> Value {
+fn states(app: &App) -> Value {
     let state = |(name, is_there): &(&str, bool)| {
+        let is_there = *is_there || *name == "security" && app.guard.is_some();
         ((*name).to_owned(), json!({"available": is_there, "enabled": is_there}))
     };
     Value::Object(FEATURES.iter().map(state).collect())

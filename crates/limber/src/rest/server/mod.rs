@@ -21,3 +21,4 @@ pub(super) mod tasks;
 pub(super) mod usage;
 pub(super) mod usage_names;
 pub(super) mod voting;
+pub(super) mod xpack_usage;
