@@ -255,6 +255,8 @@ impl Node {
         let mut body = json!({
             "index": &*index.name,
             "managed": true,
+            // No setting lets the lifecycle skip an index.
+            "skip": false,
             "policy": policy,
             "index_creation_date_millis": index.creation_date_ms,
             "time_since_index_creation": age(index.creation_date_ms),

@@ -126,7 +126,8 @@ impl Node {
             }
             shown.push(entry);
         }
-        Ok(json!({"data_streams": shown}))
+        // There are no retentions for the whole cluster.
+        Ok(json!({"data_streams": shown, "global_retention": {}}))
     }
 
     pub(in crate::node) fn show_lifecycle(

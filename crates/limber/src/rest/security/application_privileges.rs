@@ -16,7 +16,8 @@ const ACTIONS_MAX: usize = 1_000;
 pub(super) fn builtin(_: &App, _: &Request) -> Result<Response> {
     let cluster: Vec<&str> = CLUSTER_PRIVILEGES.iter().map(|privilege| privilege.name).collect();
     let index: Vec<&str> = INDEX_PRIVILEGES.iter().map(|privilege| privilege.name).collect();
-    Ok(Response::ok(json!({"cluster": cluster, "index": index})))
+    // Roles cannot have privileges on remote clusters.
+    Ok(Response::ok(json!({"cluster": cluster, "index": index, "remote_cluster": []})))
 }
 
 pub(super) fn get(app: &App, request: &Request) -> Result<Response> {

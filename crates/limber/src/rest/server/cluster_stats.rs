@@ -168,15 +168,65 @@ struct TypeCount {
     count: u64,
     indices: u64,
     scripts: u64,
+    texts: ScriptTexts,
     last_index: Option<usize>,
 }
 
 impl TypeCount {
-    fn add(&mut self, index: usize, has_script: bool) {
+    /// Counts a field, given its `script` in the mapping.
+    fn add(&mut self, index: usize, script: Option<&Value>) {
         self.count += 1;
-        self.scripts += u64::from(has_script);
+        self.scripts += u64::from(script.is_some());
+        if let Some(source) = script.and_then(|script| script["source"].as_str().or(script.as_str())) {
+            self.texts.add(source);
+        }
         if self.last_index.replace(index) != Some(index) {
             self.indices += 1;
+        }
+    }
+}
+
+/// The greatest and the sum of some numbers.
+#[derive(Default)]
+struct Spread {
+    max: u64,
+    total: u64,
+}
+
+impl Spread {
+    fn add(&mut self, number: usize) {
+        self.max = self.max.max(number as u64);
+        self.total += number as u64;
+    }
+}
+
+/// The sizes of the scripts of fields, and how often they read the source and columns of documents.
+///
+/// Source: `FieldScriptStats`, `MappingStats`.
+#[derive(Default)]
+struct ScriptTexts {
+    lines: Spread,
+    chars: Spread,
+    source: Spread,
+    doc: Spread,
+}
+
+impl ScriptTexts {
+    fn add(&mut self, source: &str) {
+        self.lines.add(source.lines().count());
+        self.chars.add(source.encode_utf16().count());
+        self.source.add(source.matches("params._source").count());
+        self.doc.add(source.matches("doc[").count() + source.matches("doc.").count());
+    }
+
+    /// Adds the language and the figures to an entry of the answer.
+    fn show(&self, entry: &mut Value) {
+        entry["lang"] = json!(["painless"]);
+        let figures =
+            [("lines", &self.lines), ("chars", &self.chars), ("source", &self.source), ("doc", &self.doc)];
+        for (name, spread) in figures {
+            entry[format!("{name}_max")] = spread.max.into();
+            entry[format!("{name}_total")] = spread.total.into();
         }
     }
 }
@@ -190,7 +240,7 @@ fn mappings(infos: &[IndexInfo]) -> Value {
         add_fields(&info.mappings["properties"], number, &mut fields);
         for definition in info.mappings["runtime"].as_object().into_iter().flat_map(Map::values) {
             let kind = definition["type"].as_str().unwrap_or_default().to_owned();
-            runtime.entry(kind).or_default().add(number, definition.get("script").is_some());
+            runtime.entry(kind).or_default().add(number, definition.get("script"));
         }
         let mode = info.settings.get("index.mapping.source.mode").and_then(Value::as_str);
         let mode = mode.or(info.mappings["_source"]["mode"].as_str());
@@ -213,8 +263,10 @@ fn mappings(infos: &[IndexInfo]) -> Value {
                 true => {
                     entry["scriptless_count"] = (count.count - count.scripts).into();
                     entry["shadowed_count"] = 0.into();
-                    entry["lang"] = json!(["painless"]);
                 }
+            }
+            if is_runtime || count.scripts > 0 {
+                count.texts.show(&mut entry);
             }
             entry
         };
@@ -233,7 +285,7 @@ fn mappings(infos: &[IndexInfo]) -> Value {
 fn add_fields(properties: &Value, index: usize, counts: &mut BTreeMap<String, TypeCount>) {
     for definition in properties.as_object().into_iter().flat_map(Map::values) {
         let kind = definition["type"].as_str().unwrap_or("object").to_owned();
-        counts.entry(kind).or_default().add(index, definition.get("script").is_some());
+        counts.entry(kind).or_default().add(index, definition.get("script"));
         add_fields(&definition["properties"], index, counts);
         add_fields(&definition["fields"], index, counts);
     }
@@ -252,7 +304,7 @@ fn analysis(infos: &[IndexInfo]) -> Value {
             };
             if let Some(at) = kinds.iter().position(|known| *known == kind) {
                 let name = value.as_str().unwrap_or_default().to_owned();
-                types[at].entry(name).or_default().add(number, false);
+                types[at].entry(name).or_default().add(number, None);
             }
         }
     }

@@ -203,6 +203,7 @@ fn shards_capacity(app: &App, health: &HealthResponse) -> Result<Indicator> {
             "id": "elasticsearch:health:shards_capacity:diagnosis:increase_max_shards_per_node",
             "cause": "The current value of cluster.max_shards_per_node does not allow to add more shards to the cluster.",
             "action": "Delete indices that are no longer needed, or raise cluster.max_shards_per_node.",
+            "help_url": HELP, "affected_resources": {},
         })],
     })
 }
@@ -337,6 +338,7 @@ fn stopped(name: &str, symptom: &str, impact: &str, details: Value) -> Indicator
             "id": format!("elasticsearch:health:{name}:diagnosis:{name}_disabled"),
             "cause": "It was stopped by a request.",
             "action": format!("POST _{name}/start"),
+            "help_url": HELP, "affected_resources": {},
         })],
     }
 }

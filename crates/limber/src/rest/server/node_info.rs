@@ -47,8 +47,16 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     let flat = request.flag_or("flat_settings", false)?;
     if wants("settings") {
         let settings = settings(app);
-        node["settings"] =
-            if flat { Value::Object(settings) } else { limber_engine::settings::nest(&settings) };
+        if flat {
+            node["settings"] = Value::Object(settings);
+        } else {
+            let mut nested = limber_engine::settings::nest(&settings);
+            // Typed clients of Elasticsearch require it; Elasticsearch's nodes always have an attribute.
+            if nested["node"]["attr"].is_null() {
+                nested["node"]["attr"] = json!({});
+            }
+            node["settings"] = nested;
+        }
     }
     if wants("os") {
         node["os"] = os(app);
