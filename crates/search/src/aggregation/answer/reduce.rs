@@ -243,6 +243,21 @@ fn too_many_buckets(limit: u64) -> RequestError {
     in_reduce(cause)
 }
 
+/// Fails if some keys are texts and others are numbers, as those of a field that has one type in one index and
+/// another type in another index. `are_texts` says it of each key.
+pub fn check_one_type(aggregation: &Aggregation, mut are_texts: impl Iterator<Item = bool>) -> Result<()> {
+    let Some(first) = are_texts.next() else { return Ok(()) };
+    if are_texts.all(|other| other == first) {
+        return Ok(());
+    }
+    Err(in_reduce(RequestError::illegal_argument(format!(
+        "Merging/Reducing the aggregations failed when computing the aggregation [{}] because the field you gave in the aggregation query \
+         existed as two different types in two different indices",
+        aggregation.name
+    )))
+    .into())
+}
+
 /// Returns the exception that Elasticsearch wraps errors of the last reduce in.
 pub fn in_reduce(cause: RequestError) -> RequestError {
     RequestError::bad_request("search_phase_execution_exception", "")

@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::{Key, ListBucket, ListPartial};
-use super::super::answer::reduce::Reducer;
+use super::super::answer::reduce::{Reducer, check_one_type};
 use super::super::answer::render::Renderer;
 use super::super::buckets::list::{groups, push_key};
 use super::super::options::Options;
@@ -110,6 +110,8 @@ impl Significance {
         lists: Vec<ListPartial>,
         reducer: &mut Reducer<'_>,
     ) -> Result<ListPartial> {
+        let keys = lists.iter().flat_map(|list| &list.buckets).filter_map(|bucket| bucket.keys.first());
+        check_one_type(own, keys.map(|key| matches!(key, Key::Term(_))))?;
         let doc_count = lists.iter().map(|list| list.doc_count).sum();
         let background = lists.iter().map(|list| list.background).sum();
         let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));

@@ -11,7 +11,7 @@ use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
-use super::super::answer::reduce::Reducer;
+use super::super::answer::reduce::{Reducer, check_one_type};
 use super::super::answer::render::Renderer;
 use super::super::bind::{Bound, Shape};
 use super::super::buckets::bucket_table::BucketTable;
@@ -130,6 +130,8 @@ impl Reduce for RareTerms {
         reducer: &mut Reducer<'_>,
     ) -> Result<ListPartial> {
         let lists = parts;
+        let keys = lists.iter().flat_map(|list| &list.buckets).filter_map(|bucket| bucket.keys.first());
+        check_one_type(own, keys.map(|key| matches!(key, Key::Term(_))))?;
         let frequent: HashSet<u64> = lists.iter().flat_map(|list| &list.refused).copied().collect();
         let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));
         all.retain(|group| {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::super::answer::order::{BucketOrder, OrderBy, OrderPath};
 use super::super::answer::partial::{Partial, TermBucket, TermKey, TermsPartial};
-use super::super::answer::reduce::Reducer;
+use super::super::answer::reduce::{Reducer, check_one_type};
 use super::super::tree::Aggregation;
 use super::request::Terms;
 use super::select::compare_values;
@@ -27,6 +27,7 @@ pub fn reduce_terms(
         other_doc_count += shard.other_doc_count;
         all.extend(shard.buckets.into_iter().map(|bucket| TermBucket { error: -error, ..bucket }));
     }
+    check_one_type(aggregation, all.iter().map(|bucket| matches!(bucket.key, TermKey::Term(_))))?;
     promote(&mut all);
     // The sort is stable: sub-aggregations of equal keys stay in the order of the shards.
     all.sort_by(|left, right| left.key.compare(&right.key));
