@@ -1,12 +1,12 @@
 //! Merging the mappings of templates: later ones win field by field.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 /// Merges `over` into `base`. Objects with `properties` merge field by field, and a leaf definition replaces
-/// the previous one. Entries of `dynamic_templates` with the same name are replaced; the others are kept,
-/// before the new ones.
+/// the previous one. A dynamic template takes the place of one with the same name, also in the same list; the
+/// others come last.
 ///
 /// Source: `MetadataCreateIndexService#collectV2Mappings` (merge reason INDEX_TEMPLATE).
 pub(crate) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, Value>) {
@@ -15,16 +15,35 @@ pub(crate) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, V
             (Some(Value::Object(below)), Value::Object(above)) if key == "properties" => {
                 merge_fields(below, above)
             }
-            (Some(Value::Array(below)), Value::Array(above)) if key == "dynamic_templates" => {
-                let new: HashSet<&String> = above.iter().filter_map(name_of).collect();
-                below.retain(|one| name_of(one).is_none_or(|name| !new.contains(name)));
-                below.extend(above.iter().cloned());
+            (below, Value::Array(above)) if key == "dynamic_templates" => {
+                let mut templates = match below {
+                    Some(Value::Array(below)) => std::mem::take(below),
+                    _ => Vec::new(),
+                };
+                merge_templates(&mut templates, above);
+                base.insert(key.clone(), templates.into());
             }
             (Some(Value::Object(below)), Value::Object(above)) if key == "_meta" => {
                 below.extend(above.iter().map(|(name, value)| (name.clone(), value.clone())));
             }
             _ => drop(base.insert(key.clone(), value.clone())),
         }
+    }
+}
+
+fn merge_templates(base: &mut Vec<Value>, over: &[Value]) {
+    let named = base.iter().enumerate().filter_map(|(place, one)| Some((name_of(one)?.clone(), place)));
+    let mut places: HashMap<String, usize> = named.collect();
+    for template in over {
+        let name = name_of(template);
+        if let Some(place) = name.and_then(|name| places.get(name).copied()) {
+            base[place] = template.clone();
+            continue;
+        }
+        if let Some(name) = name {
+            places.insert(name.clone(), base.len());
+        }
+        base.push(template.clone());
     }
 }
 
@@ -69,7 +88,17 @@ mod tests {
         check(
             json!({"dynamic_templates": [{"a": {"m": 1}}, {"b": {}}]}),
             json!({"dynamic_templates": [{"a": {"m": 2}}]}),
-            json!({"dynamic_templates": [{"b": {}}, {"a": {"m": 2}}]}),
+            json!({"dynamic_templates": [{"a": {"m": 2}}, {"b": {}}]}),
+        );
+        check(
+            json!({"dynamic_templates": [{"a": {"m": 1}}, {"b": {}}]}),
+            json!({"dynamic_templates": [{"d": {"m": 3}}, {"b": {"m": 4}}, {"d": {"m": 5}}]}),
+            json!({"dynamic_templates": [{"a": {"m": 1}}, {"b": {"m": 4}}, {"d": {"m": 5}}]}),
+        );
+        check(
+            json!({}),
+            json!({"dynamic_templates": [{"a": {"m": 1}}, {"b": {}}, {"a": {"m": 2}}]}),
+            json!({"dynamic_templates": [{"a": {"m": 2}}, {"b": {}}]}),
         );
     }
 }
