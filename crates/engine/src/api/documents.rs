@@ -377,6 +377,8 @@ pub struct GetRequest<'a> {
     pub version: Option<u64>,
     /// How `version` is interpreted.
     pub version_type: VersionType,
+    /// Whether the statistics count a get.
+    pub is_counted: bool,
 }
 
 impl<'a> GetRequest<'a> {
@@ -391,6 +393,7 @@ impl<'a> GetRequest<'a> {
             forces_source: false,
             version: None,
             version_type: VersionType::Internal,
+            is_counted: true,
         }
     }
 }

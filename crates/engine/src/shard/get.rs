@@ -32,8 +32,20 @@ enum Newest {
 }
 
 impl Shard {
-    /// Returns the document with this id.
+    /// Returns the document with this id, and counts it as a get in the statistics.
     pub(crate) fn get(&self, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
+        let start = self.services.environment.clock.monotonic_nanos();
+        let found = self.look_up(id, reading);
+        let nanos = self.services.environment.clock.monotonic_nanos().saturating_sub(start);
+        match &found {
+            Ok(Some(_)) => self.counters.get_exists.add(1, nanos),
+            _ => self.counters.get_missing.add(1, nanos),
+        }
+        found
+    }
+
+    /// Returns the document with this id.
+    pub(crate) fn look_up(&self, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
         let is_published = reading == Reading::Published;
         if let Some(limits) = self.limits_of_documents()? {
             // Updates never get here, because users who do not see whole documents may not update them.
@@ -43,16 +55,10 @@ impl Shard {
         if is_published {
             self.wake(&core);
         }
-        let clock = &*self.services.environment.clock;
-        let start = clock.monotonic_nanos();
-        let found =
-            if is_published { self.get_published(&core, id) } else { self.get_newest(&core, id, reading) };
-        let nanos = clock.monotonic_nanos().saturating_sub(start);
-        match &found {
-            Ok(Some(_)) => self.counters.get_exists.add(1, nanos),
-            _ => self.counters.get_missing.add(1, nanos),
+        match is_published {
+            true => self.get_published(&core, id),
+            false => self.get_newest(&core, id, reading),
         }
-        found
     }
 
     /// Returns the newest version. This works even on a failed shard while its translog records can be read,

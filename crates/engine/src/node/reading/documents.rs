@@ -56,7 +56,8 @@ impl Node {
         let reading = if request.realtime { Reading::Newest } else { Reading::Published };
         let found = match request.forces_source {
             true => shard.get_forced(request.id, request.realtime)?,
-            false => shard.get(request.id, reading)?,
+            false if request.is_counted => shard.get(request.id, reading)?,
+            false => shard.look_up(request.id, reading)?,
         };
         if let (Some(found), Some(version)) = (&found, request.version) {
             check_version(shard, request.id, found.identity.version, version)?;

@@ -52,6 +52,7 @@ impl Node {
                 let mut get = GetRequest::new(index, id);
                 (get.routing, get.realtime, get.version) =
                     (request.routing.as_deref(), realtime, request.version);
+                get.is_counted = false;
                 let Some(found) = self.get(&get)?.found else { return Ok(answer) };
                 answer.version = found.identity.version;
                 limber_mapping::claim_parsed(&found.source)?;

@@ -84,6 +84,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     let document = app.node.get(&GetRequest {
         routing: request.param("routing"),
         realtime: false,
+        is_counted: false,
         ..GetRequest::new(index, id)
     })?;
     let mut answer = Map::new();
