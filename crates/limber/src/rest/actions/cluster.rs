@@ -109,6 +109,7 @@ pub(super) const ROWS: &[Row] = &[
     ("POST", "/_license/start_trial", "cluster:admin/xpack/license/start_trial"),
     ("GET", "/_ssl/certificates", "cluster:monitor/xpack/ssl/certificates/get"),
     ("GET", "/_license", "cluster:monitor/xpack/license/get"),
+    ("DELETE", "/_license", "cluster:admin/xpack/license/delete"),
     ("GET", "/_license/basic_status", "cluster:monitor/xpack/license/basic_status"),
     ("GET", "/_license/trial_status", "cluster:monitor/xpack/license/trial_status"),
     ("GET", "/_xpack", "cluster:monitor/xpack/info"),

@@ -17,6 +17,7 @@ use crate::rest::{App, Route};
 /// The endpoints of this file (`_license`, `_xpack`, `_features`, `_remote`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_license", &["local", "accept_enterprise"], license),
+    route(&[Method::Delete], "/_license", &["master_timeout", "timeout"], delete_license),
     route(&[Method::Get], "/_license/basic_status", &["master_timeout"], basic_status),
     route(&[Method::Get], "/_license/trial_status", &["master_timeout"], trial_status),
     route(
@@ -81,6 +82,12 @@ fn license(app: &App, _: &Request) -> Result<Response> {
         "issuer": "limber",
         "start_date_in_millis": -1,
     }})))
+}
+
+/// Acknowledges that the license is basic again, which it always is.
+fn delete_license(_: &App, request: &Request) -> Result<Response> {
+    request.time_ms("timeout")?;
+    Ok(Response::acknowledged())
 }
 
 fn basic_status(_: &App, _: &Request) -> Result<Response> {

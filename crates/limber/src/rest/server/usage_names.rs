@@ -127,6 +127,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("PUT", "/_ingest/pipeline/{id}", "ingest_put_pipeline_action"),
     ("GET", "/_ingest/pipeline/{id}/_simulate", "ingest_simulate_pipeline_action"),
     ("GET", "/_ingest/processor/grok", "ingest_processor_grok_get"),
+    ("DELETE", "/_license", "delete_license"),
     ("GET", "/_license", "get_license"),
     ("GET", "/_license/basic_status", "get_basic_status"),
     ("GET", "/_license/trial_status", "get_trial_status"),
