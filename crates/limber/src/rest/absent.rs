@@ -27,7 +27,6 @@ pub fn refuses(route: &Route) -> bool {
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
     absent("/_cat/ml/{what}/{id}"),
-    absent("/_transform/_node_stats"),
     absent("/_transform/set_upgrade_mode"),
     absent("/_inference"),
     absent("/{index}/_graph/explore"),

@@ -146,6 +146,7 @@ pub(super) const ROWS: &[Row] = &[
     ("POST", "/_transform/{id}/_schedule_now", "cluster:admin/transform/schedule_now"),
     ("POST", "/_transform/{id}/_update", "cluster:admin/transform/update"),
     ("POST", "/_transform/_upgrade", "cluster:admin/transform/upgrade"),
+    ("GET", "/_transform/_node_stats", "cluster:admin/transform/node_stats"),
     ("GET", "/_transform/_stats", "cluster:monitor/transform/stats/get"),
     ("GET", "/_transform/{id}/_stats", "cluster:monitor/transform/stats/get"),
     ("GET", "/_enrich/_stats", "cluster:monitor/xpack/enrich/stats"),

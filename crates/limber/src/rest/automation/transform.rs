@@ -43,6 +43,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_transform/{id}/_schedule_now", &["timeout"], schedule),
     route(&[Method::Post], "/_transform/{id}/_update", &["defer_validation", "timeout"], update),
     route(&[Method::Post], "/_transform/_upgrade", &["dry_run", "timeout"], upgrade),
+    route(&[Method::Get], "/_transform/_node_stats", &[], node_stats),
     route(&[Method::Get], "/_transform/_stats", STATS, stats),
     route(&[Method::Get], "/_transform/{id}/_stats", STATS, stats),
 ];
@@ -147,4 +148,15 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         allow_no_match,
         page(request)?,
     )?))
+}
+
+/// Returns how many transforms each node has scheduled: the node, and the sum.
+///
+/// Source: `TransformNodeStats`.
+fn node_stats(app: &App, _: &Request) -> Result<Response> {
+    let all = app.node.transform_stats("", true, (0, usize::MAX))?;
+    let transforms = all["transforms"].as_array().into_iter().flatten();
+    let scheduled = transforms.filter(|transform| transform["state"] != "stopped").count();
+    let shown = json!({"scheduler": {"registered_transform_count": scheduled}});
+    Ok(Response::ok(json!({"total": shown, app.node.node_id(): shown})))
 }
