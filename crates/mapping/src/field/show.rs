@@ -9,7 +9,7 @@ use super::value_kind::{Precision, ValueKind};
 use crate::RequestError;
 use crate::date::{DateFormat, Resolution, Zone};
 use crate::geo::GeoPoint;
-use crate::number::{f64_from_sortable, u64_from_sortable};
+use crate::number::{f64_from_sortable, java_double, u64_from_sortable};
 
 /// Decodes the terms of a field without a reference to the field.
 #[derive(Debug, Clone, Copy)]
@@ -134,9 +134,10 @@ pub(crate) fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-/// Converts a double to JSON; null if JSON has no such number.
+/// Converts a double to JSON. NaN and infinities, which a runtime field may have, become strings, as in
+/// Elasticsearch.
 fn double(value: f64) -> Value {
-    Number::from_f64(value).map_or(Value::Null, Value::Number)
+    Number::from_f64(value).map_or_else(|| java_double(value).into(), Value::Number)
 }
 
 /// Converts a float with the fewest digits that identify it (`0.1`, not `0.10000000149011612`).

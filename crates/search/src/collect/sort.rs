@@ -337,6 +337,7 @@ impl BoundSort {
                     match double {
                         f64::INFINITY => "Infinity".into(),
                         f64::NEG_INFINITY => "-Infinity".into(),
+                        _ if double.is_nan() => "NaN".into(),
                         _ if self.kind == KeyKind::Float => float_to_json(double as f32),
                         _ => double.into(),
                     }
