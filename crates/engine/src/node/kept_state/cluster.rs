@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
+use crate::environment::format_utc_millis;
 use crate::node::Node;
 use crate::node::life::open::apply_limits;
 use crate::node::life::segment_memory::{SIZE, check_budget};
@@ -168,20 +169,40 @@ impl Node {
                     Some(live) => live.shards.get(number as usize).is_some_and(|shard| shard.is_started()),
                     None => !index.open,
                 };
-                let copy = |primary: bool, is_started: bool| {
-                    let state = if is_started { "STARTED" } else { "UNASSIGNED" };
-                    let node = if is_started { Value::from(self.node_id()) } else { Value::Null };
-                    let mut copy = json!({"state": state, "primary": primary, "node": node, "relocating_node": null, "shard": number, "index": &*index.name});
-                    if is_started {
-                        copy["allocation_id"] = json!({"id": allocation_id(index, number)});
-                    }
-                    copy
-                };
-                let mut copies = vec![copy(true, is_started)];
-                copies.extend((0..index.typed.number_of_replicas.min(1000)).map(|_| copy(false, false)));
+                let mut copies = vec![self.copy_of(index, number, true, is_started)];
+                let replica = |_| self.copy_of(index, number, false, false);
+                copies.extend((0..index.typed.number_of_replicas.min(1000)).map(replica));
                 (number.to_string(), Value::Array(copies))
             })
             .collect()
+    }
+
+    /// Returns a copy of a shard as the routing table shows it. Source: `ShardRouting#toXContent`.
+    fn copy_of(&self, index: &IndexMetadata, number: u32, is_primary: bool, is_started: bool) -> Value {
+        let state = if is_started { "STARTED" } else { "UNASSIGNED" };
+        let node = if is_started { Value::from(self.node_id()) } else { Value::Null };
+        let mut copy = json!({
+            "state": state,
+            "primary": is_primary,
+            "node": node,
+            "relocating_node": null,
+            "shard": number,
+            "index": &*index.name,
+        });
+        if is_started {
+            copy["allocation_id"] = json!({"id": allocation_id(index, number)});
+        } else {
+            let (source, reason, status) = match is_primary {
+                true => ("EXISTING_STORE", "ALLOCATION_FAILED", "no_valid_shard_copy"),
+                false => ("PEER", "INDEX_CREATED", "no_attempt"),
+            };
+            let at = format_utc_millis(index.creation_date_ms);
+            copy["recovery_source"] = json!({"type": source});
+            copy["unassigned_info"] =
+                json!({"reason": reason, "at": at, "delayed": false, "allocation_status": status});
+        }
+        copy["relocation_failure_info"] = json!({"failed_attempts": 0});
+        copy
     }
 
     /// Returns `{"persistent": {..}, "transient": {..}}` with flat keys, and `defaults` on request.

@@ -64,6 +64,7 @@ fn search_shards(app: &App, request: &Request) -> Result<Response> {
                 "shard": number,
                 "index": &*target.index,
                 "allocation_id": {"id": format!("{}-{number}", target.uuid)},
+                "relocation_failure_info": {"failed_attempts": 0},
             }]));
         }
     }
