@@ -170,7 +170,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         return answer_parts(&AnalyzerParts::of_request(&custom)?, analyzers, &texts, &shown);
     }
     let own_gap = match (&analyzer, &field, &mapping) {
-        (None, Some(field), Some(mapping)) => mapping.field(field).filter(|field| field.analyzer.is_some()),
+        (None, Some(field), Some(mapping)) => mapping.field(field),
         _ => None,
     }
     .map(|field| field.position_increment_gap);
