@@ -170,6 +170,21 @@ fn fs_section(app: &App) -> Value {
     fs
 }
 
+/// Returns the section `transport`. There are no other nodes to talk to.
+fn transport_section() -> Value {
+    json!({
+        "server_open": 0,
+        "total_outbound_connections": 0,
+        "rx_count": 0,
+        "rx_size_in_bytes": 0,
+        "tx_count": 0,
+        "tx_size_in_bytes": 0,
+        "inbound_handling_time_histogram": [],
+        "outbound_handling_time_histogram": [],
+        "actions": {},
+    })
+}
+
 /// Renders the requested sections. `indices` selects what the section of that name contains.
 pub(in crate::rest) fn node_stats(
     app: &App,
@@ -207,7 +222,7 @@ pub(in crate::rest) fn node_stats(
         node["fs"] = fs_section(app);
     }
     if wants("transport") {
-        node["transport"] = json!({"server_open": 0, "total_outbound_connections": 0, "rx_count": 0, "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0});
+        node["transport"] = transport_section();
     }
     if wants("http") {
         let stats = app.connections.stats();
