@@ -258,20 +258,18 @@ impl CompositeSource {
             SourceKind::Tiles(_) => {
                 tile_of(&text).map(|cell| Key::Long(cell as i64)).map_err(|error| error.reason)
             }
-            SourceKind::Dates { .. } => match value.as_i64() {
-                Some(millis) if self.values.format.is_none() => Ok(Key::Long(millis)),
-                _ => instant(&text, source).map(Key::Long),
-            },
+            // Keys of dates are numbers, unless the request gives a format.
+            SourceKind::Dates { .. } if self.values.format.is_some() => instant(&text, source).map(Key::Long),
+            SourceKind::Dates { .. } => whole(value, &text).map(Key::Long),
             SourceKind::Terms if source.is_numeric() => {
                 let is_date = source.field.as_ref().is_some_and(|field| field.date().is_some());
                 match (is_date, &source.format) {
-                    (true, _) => match value.as_i64() {
-                        Some(millis) => Ok(Key::Long(millis)),
-                        None => instant(&text, source).map(Key::Long),
-                    },
+                    (true, _) if self.values.format.is_some() && value.is_string() => {
+                        instant(&text, source).map(Key::Long)
+                    }
                     (_, Format::Boolean) => match text.as_str() {
-                        "true" | "1" => Ok(Key::Long(1)),
-                        "false" | "0" => Ok(Key::Long(0)),
+                        "true" => Ok(Key::Long(1)),
+                        "false" => Ok(Key::Long(0)),
                         _ => Err(format!("Cannot parse boolean [{text}], expected either [true] or [false]")),
                     },
                     (_, Format::Unsigned) => match text.parse() {
@@ -279,10 +277,7 @@ impl CompositeSource {
                         Err(_) => Err(format!("For input string: \"{text}\"")),
                     },
                     _ if source.is_floating() => number().map(Key::Double),
-                    _ => match value.as_i64() {
-                        Some(value) => Ok(Key::Long(value)),
-                        None => text.parse().or_else(|_| number().map(|number| number as i64)).map(Key::Long),
-                    },
+                    _ => whole(value, &text).map(Key::Long),
                 }
             }
             SourceKind::Terms => match &source.field {
@@ -294,6 +289,13 @@ impl CompositeSource {
             },
         }
     }
+}
+
+/// Reads a whole number as `DocValueFormat.RAW` does: a fraction is cut off. The error is only the reason.
+fn whole(value: &Value, text: &str) -> std::result::Result<i64, String> {
+    let whole = value.as_i64().or_else(|| text.parse().ok());
+    let cut = || text.parse::<f64>().ok().map(|number| number as i64);
+    whole.or_else(cut).ok_or_else(|| format!("For input string: \"{text}\""))
 }
 
 fn instant(text: &str, source: &Source) -> std::result::Result<i64, String> {
