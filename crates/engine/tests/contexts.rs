@@ -83,11 +83,14 @@ fn a_point_in_time_is_paged_through_while_its_indices_change() {
     let left = find(&node, &json!({"pit": {"id": id}})).expect("what is left");
     assert_eq!((left.shards.total, left.shards.successful, left.shards.failures.len()), (4, 2, 2));
     assert_eq!(left.total.map(|total| total.value), Some(20));
-    assert_eq!(node.close_point_in_time(&id).expect("an id"), 4);
-    assert_eq!(node.close_point_in_time(&id).expect("an id"), 0);
+    assert_eq!(node.close_point_in_time(&id).expect("an id"), Some(4));
+    assert_eq!(node.close_point_in_time(&id).expect("an id"), None);
     assert_eq!(find(&node, &json!({"pit": {"id": id}})).expect_err("closed").class(), ErrorClass::NotFound);
     assert_eq!(node.close_point_in_time("zzz").expect_err("no id").class, ErrorClass::BadRequest);
     assert_eq!(open_contexts(&node), 0);
+    // One over no index is closed, too: it had no shards.
+    let id = open_pit(&node, "none*", 60_000).expect("opened");
+    assert_eq!(node.close_point_in_time(&id).expect("an id"), Some(0));
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn points_in_time_are_limited_and_expire() {
     // A scroll is a context too, but it cannot be closed or searched like a point in time.
     assert_eq!(node.clear_scroll(&[&id]), Ok(0));
     assert_eq!(node.clear_scroll(&["_all"]), Ok(0));
-    assert_eq!(node.close_point_in_time(&id).expect("an id"), 1);
+    assert_eq!(node.close_point_in_time(&id).expect("an id"), Some(1));
     let filter = |from: &str| {
         let query = json!({"range": {"day": {"gte": from}}});
         let query = limber_search::request::read_query(&query).expect("a query");

@@ -109,8 +109,9 @@ fn close(app: &App, request: &Request) -> Result<Response> {
     }
     let id = id.ok_or_else(|| RequestError::illegal_argument("search context id is is not provided"))?;
     let freed = app.node.close_point_in_time(id)?;
-    let status = if freed == 0 { 404 } else { 200 };
-    Ok(Response::json(status, json!({"succeeded": freed > 0, "num_freed": freed})))
+    // One over no index has no shards to free.
+    let status = if freed.is_some() { 200 } else { 404 };
+    Ok(Response::json(status, json!({"succeeded": freed.is_some(), "num_freed": freed.unwrap_or(0)})))
 }
 
 /// Refuses indices, routing and the like together with a point in time, which already determines what is
