@@ -448,6 +448,8 @@ fn api_keys_and_tokens() {
     key.expect(403, "GET", "/a1/_search", Value::Null);
     let gone = elastic.expect(200, "DELETE", "/_security/api_key", json!({"ids": [id]}));
     assert_eq!(gone["invalidated_api_keys"], json!([id]));
+    elastic.expect(200, "DELETE", "/_security/api_key", json!({"owner": "true"}));
+    elastic.expect(400, "DELETE", "/_security/api_key", json!({"owner": "yes"}));
     key.expect(401, "GET", "/b/_search", Value::Null);
     let token = elastic.expect(
         200,
@@ -545,8 +547,16 @@ fn roles_in_one_request_and_questions_for_roles_and_users() {
     }
     let query =
         json!({"query": {"bool": {"filter": [{"term": {"roles": "reader"}}, {"prefix": {"email": "bo"}}]}}});
-    let found = elastic.expect(200, "GET", "/_security/_query/user", query);
+    // There are no profiles, so no user has the id of one.
+    let found = elastic.expect(200, "GET", "/_security/_query/user?with_profile_uid=true", query);
     assert_eq!((&found["total"], &found["users"][0]["username"]), (&json!(1), &json!("bob")), "{found}");
+    assert!(found["users"][0]["profile_uid"].is_null(), "{found}");
+    let privileges = elastic.expect(200, "GET", "/_security/privilege/_builtin", Value::Null);
+    assert_eq!(privileges["remote_cluster"], json!([]));
+    let usage = elastic.expect(200, "GET", "/_xpack/usage", Value::Null);
+    assert_eq!(usage["security"]["enabled"], true, "{usage}");
+    assert_eq!(usage["security"]["ssl"]["http"]["enabled"], false, "{usage}");
+    assert_eq!(usage["security"]["roles"]["native"]["size"], 2);
     let deleted = json!({"names": ["reader", "nobody", "superuser"]});
     let deleted = elastic.expect(200, "DELETE", "/_security/role", deleted);
     assert_eq!((&deleted["deleted"], &deleted["not_found"]), (&json!(["reader"]), &json!(["nobody"])));

@@ -405,7 +405,13 @@ fn chosen_by(body: &Value) -> Result<Chosen> {
             "username" => chosen.username = Some(text()?),
             "realm_name" => chosen.realm = Some(text()?),
             "owner" => {
-                chosen.own = value.as_bool().ok_or_else(|| bad(key))?;
+                // As in Elasticsearch, it may be a string.
+                chosen.own = match (value, value.as_str()) {
+                    (Value::Bool(own), _) => *own,
+                    (_, Some("true")) => true,
+                    (_, Some("false")) => false,
+                    _ => return Err(bad(key)),
+                };
                 is_any |= chosen.own;
                 continue;
             }

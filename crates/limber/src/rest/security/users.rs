@@ -35,9 +35,8 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
 
 /// Queries the native users. Source: `TransportQueryUserAction`.
 pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
-    if request.flag_or("with_profile_uid", false)? {
-        return Err(RequestError::unsupported("parameter [with_profile_uid]"));
-    }
+    // There are no profiles, so no user has one.
+    request.flag_or("with_profile_uid", false)?;
     let query = Query::parse(&request.json()?.unwrap_or_else(|| json!({})), &USER)?;
     let store = app.node.security();
     let own = store.users.iter().filter(|(name, _)| reserved_user(name).is_none());
