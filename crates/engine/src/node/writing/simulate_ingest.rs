@@ -136,8 +136,12 @@ impl Node {
             work::check()?;
             catalog.templates.put_component(&name, &body, false)?;
         }
-        for (name, body) in composable {
+        for (name, mut body) in composable {
             work::check()?;
+            // As in Elasticsearch, components that are not there add nothing to a substitute.
+            if let Some(components) = body.get("composed_of").cloned() {
+                body["ignore_missing_component_templates"] = components;
+            }
             catalog.templates.put_composable(&name, &body, false)?;
         }
         let mapping_addition = substitutes("mapping_addition")?;
