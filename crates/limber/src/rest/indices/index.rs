@@ -12,6 +12,7 @@ use crate::rest::documents::document::{active_copies, has_copies};
 use crate::rest::human::add_date;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
+use crate::rest::searches::search::check_clusters;
 use crate::rest::{App, Route};
 
 const GET: &[&str] = with_indices_options![
@@ -199,5 +200,6 @@ fn resolve(app: &App, request: &Request) -> Result<Response> {
             IndexMode::NAMES.join(",")
         )));
     }
+    check_clusters(request.path("name"))?;
     Ok(Response::ok(app.node.resolve_index(request.path("name"), options, &modes)?))
 }
