@@ -110,3 +110,22 @@ fn an_index_with_more_filters_than_a_request_may_declare_opens_and_takes_changes
     )
     .expect("an open index takes settings");
 }
+
+#[test]
+fn a_bulk_whose_client_has_gone_creates_no_further_index() {
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let node = common::open(temporary.path());
+    let work = Work::default();
+    work.cancelled.store(true, Ordering::Relaxed);
+    let request = work.enter();
+    // A deletion with a version of its own creates a missing index, and goes through no pipeline.
+    let mut delete = BulkOperation::new(OperationKind::Delete, "missing", b"");
+    (delete.id, delete.version, delete.version_type) = (Some("1".into()), Some(1), VersionType::External);
+    let operations = [delete];
+    let bulk = BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::None };
+    let error = node.bulk(bulk).map(drop).expect_err("cancelled");
+    assert_eq!(error.kind, "task_cancelled_exception");
+    drop(request);
+    let found = node.resolve("missing", IndicesOptions::METADATA).map(drop).expect_err("not created");
+    assert_eq!(found.kind, "index_not_found_exception");
+}

@@ -43,7 +43,7 @@ impl Node {
         let mut arena = Vec::new();
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
         steps.iter_mut().for_each(Step::note_end);
-        let mut targets = self.find_targets(&mut steps, only);
+        let mut targets = self.find_targets(&mut steps, only)?;
         self.place_series(&mut steps, &mut targets, &arena);
         let ids = self.generate_ids(&mut steps);
         // Each operation without a destination gets its own error, whose memory is reserved here.
@@ -296,8 +296,10 @@ impl Node {
         let mut groups: Vec<Group> = Vec::new();
         let step_count = steps.len();
         for (number, step) in steps.iter_mut().enumerate() {
-            if step.outcome.is_some() {
+            if number.is_multiple_of(STEPS_PER_CHECK) {
                 work::check_beyond_deadline()?;
+            }
+            if step.outcome.is_some() {
                 continue;
             }
             let destination = match &targets[step.target as usize].outcome {
@@ -458,6 +460,8 @@ impl Node {
 
 /// Estimated memory of an operation's error, including its item in the response.
 const ERROR_BYTES: u64 = 2 << 10;
+/// Number of operations that are assigned to shards between two checks. Any of them may get an error.
+const STEPS_PER_CHECK: usize = 64;
 /// How many operations are written at once.
 const RUN_MAX: usize = 8192;
 

@@ -1,10 +1,11 @@
 //! Resolves the names in a bulk to indices, and creates or rolls over what is necessary.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use limber_access::Access;
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::bulk_step::{Destination, NO_TARGET, Reach, Step, Target};
 use crate::api::*;
@@ -15,12 +16,15 @@ use crate::node::index::resize::unfinished;
 
 impl Node {
     /// Resolves each name once, and creates missing indices. `only`: see [`Node::bulk_into`].
+    ///
+    /// # Errors
+    /// Fails when the request is cancelled, or when there is no memory for the names and their errors.
     pub(in crate::node) fn find_targets(
         &self,
         steps: &mut [Step<'_>],
         only: Option<Only<'_>>,
-    ) -> Vec<Target> {
-        let mut targets: Vec<Target> = Vec::new();
+    ) -> Result<Vec<Target>> {
+        let mut targets = Targets::default();
         let access = limber_access::current();
         // The last write that was authorized, as a bulk mostly does the same to one index.
         let mut allowed: Option<(String, OperationKind)> = None;
@@ -30,6 +34,7 @@ impl Node {
                     .as_ref()
                     .is_some_and(|(name, kind)| *kind == step.operation.kind && name.as_str() == step.index())
             {
+                work::check_beyond_deadline()?;
                 if let Err(error) = self.check_write(access, step) {
                     (step.outcome, step.target) = (Some(Err(error)), NO_TARGET);
                     continue;
@@ -37,17 +42,13 @@ impl Node {
                 allowed = Some((step.index().to_owned(), step.operation.kind));
             }
             let &BulkOperation { require_alias, require_data_stream, .. } = step.operation;
-            let is_same = |target: &Target| {
-                &*target.name == step.index()
-                    && target.require_alias == require_alias
-                    && target.require_data_stream == require_data_stream
-            };
-            // Searched from the end, as a bulk mostly writes to one index.
-            if let Some(at) = targets.iter().rposition(is_same) {
-                step.target = at as u32;
+            if let Some(at) = targets.find(step) {
+                step.target = at;
                 continue;
             }
             let name = step.index();
+            // Each operation may have a name of its own, for which an index is created.
+            work::check_beyond_deadline()?;
             let creates = match step.operation.kind {
                 OperationKind::Delete => step.operation.version_type != VersionType::Internal,
                 _ => true,
@@ -71,12 +72,11 @@ impl Node {
                     step.target = NO_TARGET;
                 }
                 _ => {
-                    step.target = targets.len() as u32;
-                    targets.push(target);
+                    step.target = targets.push(target);
                 }
             }
         }
-        targets
+        Ok(targets.all)
     }
 
     /// Checks the authorization of one operation. Each operation of a bulk is authorized separately.
@@ -145,6 +145,37 @@ impl Node {
             }
         }
         Err(index_not_found(name))
+    }
+}
+
+/// The targets that were found.
+#[derive(Default)]
+struct Targets {
+    all: Vec<Target>,
+    /// Their positions by name. There are at most four of a name.
+    by_name: HashMap<Box<str>, Vec<u32>>,
+}
+
+impl Targets {
+    /// Returns the position of an operation's target.
+    fn find(&self, step: &Step<'_>) -> Option<u32> {
+        let is_same = |at: &u32| {
+            let target = &self.all[*at as usize];
+            &*target.name == step.index()
+                && target.require_alias == step.operation.require_alias
+                && target.require_data_stream == step.operation.require_data_stream
+        };
+        // A bulk mostly writes to one index.
+        let last = (self.all.len() as u32).checked_sub(1).filter(is_same);
+        last.or_else(|| self.by_name.get(step.index())?.iter().copied().find(is_same))
+    }
+
+    /// Adds a target. Returns its position.
+    fn push(&mut self, target: Target) -> u32 {
+        let at = self.all.len() as u32;
+        self.by_name.entry(target.name.clone()).or_default().push(at);
+        self.all.push(target);
+        at
     }
 }
 
