@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_store::sync::{Condvar, Mutex};
 use serde_json::{Value, json};
 
@@ -94,6 +94,8 @@ impl Task {
 
 /// How many results of background tasks are kept for `GET _tasks/{id}`.
 const FINISHED_MAX: usize = 100;
+/// How many tasks may run in the background at a time. Each has a thread of its own.
+const BACKGROUND_MAX: usize = 100;
 
 /// All tasks of a node. Cheap to clone.
 #[derive(Clone)]
@@ -109,6 +111,29 @@ struct List {
     running: Mutex<BTreeMap<u64, Arc<Task>>>,
     finished: Mutex<BTreeMap<u64, Arc<Task>>>,
     ended: Condvar,
+    /// The number of tasks that run in the background.
+    background: AtomicUsize,
+}
+
+/// One of the tasks that may run in the background at a time. Its place is free again when this is dropped.
+struct Place(Arc<List>);
+
+impl Place {
+    fn take(list: &Arc<List>) -> Result<Place> {
+        let place = Place(list.clone());
+        if list.background.fetch_add(1, Ordering::Relaxed) < BACKGROUND_MAX {
+            return Ok(place);
+        }
+        let reason =
+            format!("rejected execution of task: {BACKGROUND_MAX} tasks run in the background already");
+        Err(RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.background.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Removes the task from the list when dropped.
@@ -258,7 +283,16 @@ impl Tasks {
         Ok(Some(body))
     }
 
+    /// Whether another task may run in the background.
+    pub(crate) fn has_place(&self) -> bool {
+        self.list.background.load(Ordering::Relaxed) < BACKGROUND_MAX
+    }
+
     /// Runs `work` on a separate thread and returns `node:id`. The result is kept for [`Tasks::get`].
+    ///
+    /// # Errors
+    /// Fails when there is no thread for it, and with `TooManyRequests` when too many tasks run in the
+    /// background.
     pub fn spawn(
         &self,
         action: &'static str,
@@ -298,6 +332,9 @@ impl Tasks {
     ) -> Result<String> {
         let id = task.id;
         let (list, clock) = (self.list.clone(), self.clock.clone());
+        let place = Place::take(&list).inspect_err(|_| drop(list.running.lock().remove(&id)))?;
+        // What the request has parsed stays charged until the task has ended.
+        let held = limber_work::Work::current().and_then(|work| work.meter);
         // The task has exactly the rights of the request that starts it.
         let work = limber_access::carried(work);
         let spawned = limber_store::sync::spawn(&format!("task-{id}"), move || {
@@ -311,6 +348,7 @@ impl Tasks {
             }
             drop(finished);
             list.running.lock().remove(&task.id);
+            drop((held, place));
             list.ended.notify_all();
         });
         match spawned {
@@ -320,5 +358,38 @@ impl Tasks {
                 Err(RequestError::unavailable("es_rejected_execution_exception", error.to_string()))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::environment::ManualClock;
+
+    #[test]
+    fn only_so_many_tasks_run_in_the_background() {
+        let tasks = Tasks::new("node".into(), Arc::new(ManualClock::default()));
+        let start = || {
+            let (end, ends) = channel::<()>();
+            let started = tasks.spawn("test", String::new(), move || {
+                // The task runs until the other half is dropped.
+                let _ = ends.recv();
+                Ok(Value::Null)
+            });
+            started.map(|_| end)
+        };
+        let mut running: Vec<_> = (0..BACKGROUND_MAX).map(|_| start().expect("a place")).collect();
+        assert!(!tasks.has_place());
+        let error = start().map(drop).expect_err("no place");
+        assert_eq!(
+            (error.class, error.kind),
+            (ErrorClass::TooManyRequests, "es_rejected_execution_exception")
+        );
+        assert_eq!(tasks.list().len(), BACKGROUND_MAX, "what was refused is not listed");
+        running.pop();
+        tasks.wait(60_000, || tasks.has_place()).expect("a task ends");
+        drop(start().expect("a place again"));
     }
 }

@@ -136,6 +136,10 @@ impl Node {
         };
         let now_ms = self.environment.clock.monotonic_millis();
         for (id, _) in transforms.iter().filter(|(_, entry)| entry["is_started"] == true) {
+            if !self.tasks.has_place() {
+                // The others begin when some of these have ended.
+                return;
+            }
             if let Some((run, entry)) = self.begin_run(id, now_ms)
                 && let Err(error) = self.launch_transform(id, &entry, &run)
             {

@@ -35,9 +35,12 @@ impl Node {
         let (routing, preference) =
             (placement.routing.map(str::to_owned), placement.preference.map(str::to_owned));
         let running = search.clone();
+        // What the request has parsed stays charged until the search has ended.
+        let held = limber_work::Work::current().and_then(|work| work.meter);
         let run = limber_access::carried(move || {
             let placement = Placement { routing: routing.as_deref(), preference: preference.as_deref() };
             let found = caught(|| node.search(&expression, options, placement, &request, None, cancelled));
+            drop((request, held));
             running.finish(&*node.environment.clock, found.map(|(response, _)| response));
         });
         let spawned = limber_store::sync::spawn("async-search", run);
