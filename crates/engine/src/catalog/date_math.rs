@@ -10,6 +10,7 @@ use limber_mapping::RequestError;
 use limber_mapping::date::{DateFormat, Zone};
 
 use super::Catalog;
+use super::names::check_part_count;
 use crate::api::Result;
 use crate::environment::Clock;
 
@@ -43,8 +44,9 @@ impl Catalog {
     /// Resolves the date math in a list of names and patterns.
     ///
     /// # Errors
-    /// Fails like [`resolve`].
+    /// Fails like [`resolve`], and for too many names.
     pub(crate) fn dated_list<'n>(&self, expression: &'n str) -> Result<Cow<'n, str>> {
+        check_part_count(expression)?;
         if !expression.contains('<') {
             return Ok(Cow::Borrowed(expression));
         }

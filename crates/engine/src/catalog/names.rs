@@ -9,6 +9,19 @@ use crate::api::Result;
 /// Longest index or alias name in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
+/// Maximum number of names and patterns in one expression.
+const PARTS_MAX: usize = 10_000;
+
+/// Refuses a comma-separated expression with too many names and patterns. Called before it is taken apart: a
+/// name of one letter takes many times its size as a part, and each is compared with all that there is.
+pub(crate) fn check_part_count(expression: &str) -> Result<()> {
+    if expression.len() > PARTS_MAX && expression.split(',').count() > PARTS_MAX {
+        let reason = format!("more than [{PARTS_MAX}] names in one expression");
+        return Err(RequestError::illegal_argument(reason));
+    }
+    Ok(())
+}
+
 /// Characters that no name may contain, in Elasticsearch's order.
 pub(super) const FORBIDDEN: &[char] = &[' ', '"', '*', ',', '/', '<', '>', '?', '\\', '|'];
 

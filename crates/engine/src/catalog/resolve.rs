@@ -8,13 +8,11 @@ use std::sync::Arc;
 use limber_access::Access;
 use limber_mapping::RequestError;
 use limber_text::wildcard;
+use limber_work as work;
 
-use super::names::{index_closed, index_not_found, not_a_data_stream};
+use super::names::{check_part_count, index_closed, index_not_found, not_a_data_stream};
 use super::{Catalog, DataStream, IndexMetadata};
 use crate::api::{IndicesOptions, Result};
-
-/// Maximum number of names and patterns in one expression.
-const PARTS_MAX: usize = 10_000;
 
 /// The target of a write to a name.
 #[derive(Debug)]
@@ -71,14 +69,11 @@ impl Catalog {
             }
             return Ok(selected);
         }
-        if expression.split(',').count() > PARTS_MAX {
-            return Err(RequestError::illegal_argument(format!(
-                "more than [{PARTS_MAX}] names in one expression"
-            )));
-        }
         self.check_named(expression, options)?;
         let mut wildcard_seen = false;
         for part in expression.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            // Each pattern is compared with every index, data stream and alias.
+            work::check_beyond_deadline()?;
             if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
                 let excluded_by_alias = self.aliases.get(excluded);
                 selected.retain(|name| {
@@ -292,9 +287,14 @@ impl Catalog {
     }
 
     /// Returns the aliases that match a comma-separated list of names and patterns (`-x` excludes).
-    pub(crate) fn matching_aliases(&self, expression: &str) -> BTreeSet<Arc<str>> {
+    ///
+    /// # Errors
+    /// Fails when the list is too long, or when the request must end.
+    pub(crate) fn matching_aliases(&self, expression: &str) -> Result<BTreeSet<Arc<str>>> {
+        check_part_count(expression)?;
         let mut selected = BTreeSet::new();
         for part in expression.split(',').map(str::trim) {
+            work::check_beyond_deadline()?;
             match part.strip_prefix('-') {
                 Some(excluded) => selected.retain(|alias: &Arc<str>| !wildcard::matches(excluded, alias)),
                 None => {
@@ -304,7 +304,7 @@ impl Catalog {
                 }
             }
         }
-        selected
+        Ok(selected)
     }
 
     /// Returns the one index that a single-document read addresses, and the routing of documents that the
@@ -533,6 +533,26 @@ mod tests {
                 "The provided expression [logs] matches an alias, specify the corresponding concrete indices instead.",
             ),
         );
+    }
+
+    #[test]
+    fn expressions_have_a_length_and_end_with_their_request() {
+        let catalog = catalog();
+        let refused = |names: &[&str]| {
+            let expression = names.join(",");
+            let error = catalog.resolve(&expression, IndicesOptions::SEARCH).expect_err("too long");
+            assert_eq!(error.reason, "more than [10000] names in one expression");
+            assert!(catalog.matching_aliases(&expression).is_err());
+        };
+        refused(&["x"; 10_001]);
+        refused(&["<x>"; 10_001]);
+        let request = work::Work::default();
+        request.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _entered = request.enter();
+        for expression in ["one", "o*,l*", "*,-logs-*"] {
+            let error = catalog.resolve(expression, IndicesOptions::SEARCH).expect_err("cancelled");
+            assert_eq!(error.kind, "task_cancelled_exception", "{expression}");
+        }
     }
 
     #[test]

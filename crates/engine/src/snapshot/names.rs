@@ -7,7 +7,7 @@ use limber_text::wildcard;
 
 use super::errors::{invalid_snapshot_name, repository_error};
 use crate::api::Result;
-use crate::catalog::names::index_not_found;
+use crate::catalog::names::{check_part_count, index_not_found};
 
 /// `Strings.INVALID_FILENAME_CHARS`, in the same order.
 const INVALID: [char; 10] = [' ', '"', '*', ',', '/', '<', '>', '?', '\\', '|'];
@@ -124,12 +124,14 @@ impl Chosen {
 /// Returns the indices of a snapshot that an expression selects, in order.
 ///
 /// # Errors
-/// Fails for a name that the snapshot does not contain, unless such names are ignored.
+/// Fails for a name that the snapshot does not contain, unless such names are ignored, and for too many
+/// names.
 pub(crate) fn filter_indices<'n>(
     available: impl Iterator<Item = &'n str> + Clone,
     expression: &str,
     ignore_unavailable: bool,
 ) -> Result<Vec<String>> {
+    check_part_count(expression)?;
     let chosen = Chosen::parse(expression);
     if !ignore_unavailable
         && let Some(missing) = chosen.concrete().find(|name| !available.clone().any(|other| other == *name))

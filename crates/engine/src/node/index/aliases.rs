@@ -267,7 +267,7 @@ impl Node {
         let shows = |index: &&Arc<IndexMetadata>| !index.aliases.is_empty();
         found.iter().filter(shows).try_for_each(|index| self.check_metadata_read_block(index))?;
         let wants_all = aliases.is_empty() || aliases == "_all" || aliases == "*";
-        let selected = catalog.matching_aliases(aliases);
+        let selected = catalog.matching_aliases(aliases)?;
         let mut body = Map::new();
         let mut shown: BTreeSet<&str> = BTreeSet::new();
         for index in &found {

@@ -214,7 +214,7 @@ impl Node {
         }
         let streams = catalog.resolve_data_streams(expression, lenient)?;
         let aliases: Vec<Arc<str>> = catalog
-            .matching_aliases(expression)
+            .matching_aliases(expression)?
             .into_iter()
             .filter(|alias| options.expand_hidden || !catalog.alias_is_hidden(alias))
             .collect();

@@ -11,17 +11,17 @@ use serde_json::Value;
 
 use crate::catalog::{Catalog, IndexMetadata};
 
-/// Returns the filters of a search, each with the indices it applies to.
+/// Returns the filters of a search, each with the indices it applies to. `parts` are the names and patterns
+/// that reach the indices.
 pub(in crate::node) fn alias_filters(
     catalog: &Catalog,
-    expression: &str,
+    parts: &[&str],
     indices: &[Arc<IndexMetadata>],
 ) -> Result<Arc<[AliasFilter]>, RequestError> {
-    let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
     let mut found: BTreeMap<String, AliasFilter> = BTreeMap::new();
     for index in indices {
         work::check()?;
-        let Some(filter) = alias_filter(catalog, &parts, index) else { continue };
+        let Some(filter) = alias_filter(catalog, parts, index) else { continue };
         let text = filter.to_string();
         work::claim((text.len() + index.name.len()) as u64)?;
         let entry = found.entry(text).or_insert_with(|| AliasFilter { filter, indices: BTreeSet::new() });

@@ -139,7 +139,8 @@ impl Node {
         let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
         for metadata in &indices {
-            let routing = search_routing(&catalog, expression, metadata, placement.routing);
+            limber_work::check_beyond_deadline()?;
+            let routing = search_routing(&catalog, &parts, metadata, placement.routing);
             let settings = self.live(metadata)?.core.settings.load_full();
             let is_reached = |alias: &str| parts.iter().any(|part| wildcard::matches(part, alias));
             targets.push(SearchTarget {
@@ -328,7 +329,8 @@ impl Node {
         let expression = &*dated;
         let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
-        let filters = alias_filters(&catalog, expression, &indices)?;
+        let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
+        let filters = alias_filters(&catalog, &parts, &indices)?;
         let mut shards: Vec<Arc<Shard>> = Vec::new();
         let mut failures = Vec::new();
         for metadata in &indices {
@@ -346,7 +348,8 @@ impl Node {
                     continue;
                 }
             };
-            let routing = search_routing(&catalog, expression, metadata, placement.routing);
+            limber_work::check_beyond_deadline()?;
+            let routing = search_routing(&catalog, &parts, metadata, placement.routing);
             let settings = live.core.settings.load();
             for number in self.placed(&metadata.name, &settings, routing.as_deref(), &preference)? {
                 shards.push(live.shard(number)?.clone());
@@ -433,25 +436,24 @@ impl Node {
 /// Source: `IndexNameExpressionResolver#resolveSearchRouting`.
 fn search_routing(
     catalog: &Catalog,
-    expression: &str,
+    parts: &[&str],
     index: &IndexMetadata,
     requested: Option<&str>,
 ) -> Option<String> {
-    let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
     // A pattern that an alias matches stands for the alias's indices.
     let is_reached = |part: &&str| {
         catalog.alias_of(index, part).is_none()
             && (matches!(*part, "" | "_all")
                 || wildcard::matches(part, &index.name)
                 || catalog.is_of_stream(index, part)
-                || catalog.alias_names(index).any(|alias| wildcard::matches(part, alias)))
+                || wildcard::is_pattern(part)
+                    && catalog.alias_names(index).any(|alias| wildcard::matches(part, alias)))
     };
     let of_aliases = parts.iter().filter_map(|part| catalog.alias_of(index, part));
     let routings: Option<Vec<&str>> = of_aliases.map(|alias| alias.search_routing.as_deref()).collect();
-    let is_free = parts.iter().any(is_reached);
-    let Some(routings) = routings.filter(|routings| !is_free && !routings.is_empty()) else {
-        return requested.map(str::to_owned);
-    };
+    // Most indices have no such alias, so the patterns are compared with the aliases last.
+    let routings = routings.filter(|routings| !routings.is_empty() && !parts.iter().any(is_reached));
+    let Some(routings) = routings else { return requested.map(str::to_owned) };
     let is_asked =
         |value: &&str| requested.is_none_or(|requested| requested.split(',').any(|one| one == *value));
     let values: BTreeSet<&str> =

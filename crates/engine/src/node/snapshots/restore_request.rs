@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::request::{check_feature_states, flag, texts};
 use crate::api::{IndicesOptions, Result};
+use crate::catalog::names::check_part_count;
 use crate::notation::body::optional_members;
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 use crate::snapshot::errors::restore_error;
@@ -87,6 +88,8 @@ impl RestoreRequest {
                 }
                 "ignore_index_settings" => {
                     let list = texts(key, value)?;
+                    // Each index is compared with each of them.
+                    check_part_count(&list)?;
                     let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
                     request.ignore_index_settings = names.map(with_prefix).collect();
                 }
@@ -225,6 +228,13 @@ mod tests {
         check("(.+)", "$1_copy", "a", "a_copy");
         check("a", "b", "a-a", "b-b");
         check("x", "\\$1", "x", "$1");
+    }
+
+    #[test]
+    fn a_list_of_ignored_settings_has_a_length() {
+        let body = json!({"ignore_index_settings": "a,".repeat(10_000)});
+        let error = RestoreRequest::parse(&body).map(drop).expect_err("too long");
+        assert_eq!(error.reason, "more than [10000] names in one expression");
     }
 
     #[test]
