@@ -3,7 +3,7 @@
 //! Source: `MetadataIndexTemplateService`. A matching composable template hides all legacy templates; if
 //! several composable templates match, the one with the highest priority is used.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use limber_mapping::{ObjectParser, RequestError, validation_failed};
 use limber_text::wildcard;
@@ -75,9 +75,9 @@ impl Templates {
         }
         parts.check_aliases(patterns)?;
         let shown = Value::Object(shown);
+        let ignored: HashSet<&str> = ignored_components.iter().filter_map(Value::as_str).collect();
         let missing: Vec<&str> = components_of(&shown)
-            .filter(|component| !self.components.contains_key(*component))
-            .filter(|component| !ignored_components.iter().any(|ignored| ignored == component))
+            .filter(|component| !self.components.contains_key(*component) && !ignored.contains(component))
             .collect();
         if !missing.is_empty() {
             return Err(invalid_template(

@@ -3,7 +3,7 @@
 //! Source: `MetadataIndexTemplateService`. The others are in [`super::components`] and
 //! [`super::composable`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use limber_mapping::{Mapping, ObjectParser, RequestError, validation_failed};
 use limber_text::wildcard;
@@ -168,7 +168,8 @@ impl TemplateBody {
 
     /// Checks that no alias has the name of an index that the template is for.
     pub(super) fn check_aliases(&self, patterns: &[Value]) -> Result<()> {
-        let is_taken = |alias: &&String| patterns.iter().any(|pattern| pattern == alias.as_str());
+        let names: HashSet<&str> = patterns.iter().filter_map(Value::as_str).collect();
+        let is_taken = |alias: &&String| names.contains(alias.as_str());
         match self.aliases.iter().flatten().map(|(alias, _)| alias).find(is_taken) {
             None => Ok(()),
             Some(alias) => {
