@@ -3,6 +3,8 @@
 //! Source: Elasticsearch's `FieldMapper.Parameter#scriptParam`, `Script#parse`; error messages are those of
 //! 9.4.3.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::RequestError;
@@ -105,7 +107,7 @@ pub(crate) fn check_script(leaf: &Leaf, name: &str) -> Result<(), RequestError> 
 pub(crate) fn script_of(leaf: &Leaf) -> Option<RuntimeScript> {
     let script = leaf.params.get("script")?.clone();
     Some(RuntimeScript {
-        script: Some(script),
+        script: Some(Arc::new(script)),
         continues_on_error: leaf.param("on_script_error") == "continue",
         ..RuntimeScript::default()
     })

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::lookup::{self, Lookup};
@@ -72,6 +73,8 @@ pub(crate) fn parse(value: &Value, is_update: bool) -> Result<RuntimeFields, Req
     };
     let mut fields = RuntimeFields::new();
     for (name, body) in members {
+        // A request may have thousands of them, each with a name of one letter.
+        work::check_beyond_deadline()?;
         let field = match body {
             Value::Null if is_update => None,
             Value::Null => {
@@ -300,17 +303,15 @@ pub(crate) fn compile(fields: &RuntimeFields) -> Result<Vec<Arc<Field>>, Request
     let mut compiled = Vec::new();
     for (name, field) in fields {
         let Some(field) = field else { continue };
+        work::check_beyond_deadline()?;
+        let script = field.script.clone().map(Arc::new);
         if field.kind != COMPOSITE {
-            compiled.push(field.compile(name, field.script.clone(), field.continues_on_error, None)?);
+            compiled.push(field.compile(name, script.clone(), field.continues_on_error, None)?);
         }
         for (part, inner) in &field.fields {
+            work::check_beyond_deadline()?;
             let path = format!("{name}.{part}");
-            compiled.push(inner.compile(
-                &path,
-                field.script.clone(),
-                field.continues_on_error,
-                Some(part),
-            )?);
+            compiled.push(inner.compile(&path, script.clone(), field.continues_on_error, Some(part))?);
         }
     }
     Ok(compiled)
@@ -320,7 +321,7 @@ impl RuntimeField {
     fn compile(
         &self,
         path: &str,
-        script: Option<Value>,
+        script: Option<Arc<Value>>,
         continues_on_error: Option<bool>,
         part: Option<&str>,
     ) -> Result<Arc<Field>, RequestError> {
@@ -371,5 +372,30 @@ impl RuntimeField {
             body.insert("fields".into(), Value::Object(fields.collect()));
         }
         Value::Object(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_composite_field_share_its_script() {
+        let section = json!({"c": {
+            "type": "composite",
+            "script": {"source": "emit('a', 1)", "params": {"p": "long"}},
+            "fields": {"a": {"type": "long"}, "b": {"type": "keyword"}},
+        }});
+        let fields = compile(&parse(&section, false).expect("valid")).expect("valid");
+        let scripts: Vec<&Arc<Value>> = fields
+            .iter()
+            .map(|field| {
+                let runtime = field.runtime.as_ref().expect("a runtime field");
+                runtime.script.as_ref().expect("a script")
+            })
+            .collect();
+        assert_eq!(fields.iter().map(|field| &*field.path).collect::<Vec<_>>(), ["c.a", "c.b"]);
+        assert!(Arc::ptr_eq(scripts[0], scripts[1]));
+        assert_eq!(scripts[0]["params"]["p"], "long");
     }
 }

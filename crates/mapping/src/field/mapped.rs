@@ -187,8 +187,9 @@ pub fn keyed_path(root: &str) -> String {
 /// Computes the values of a runtime field, or of a field that is computed when documents are written.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RuntimeScript {
-    /// `{"source", "lang", "params"}`; `None` if the values come from `_source`.
-    pub script: Option<serde_json::Value>,
+    /// `{"source", "lang", "params"}`; `None` if the values come from `_source`. The parts of a `composite`
+    /// field share it.
+    pub script: Option<Arc<serde_json::Value>>,
     /// `on_script_error: continue`: if the script fails, the document has no value.
     pub continues_on_error: bool,
     /// The name under which a `composite` script emits this field.

@@ -28,7 +28,10 @@ pub(crate) struct CachedAnswer {
 
 /// Whether the runtime fields of a mapping depend on nothing but the documents.
 fn has_timeless_fields(mapping: &Mapping) -> bool {
-    mapping.runtime_fields().filter_map(|field| field.runtime.as_ref()?.script.as_ref()).all(is_deterministic)
+    mapping
+        .runtime_fields()
+        .filter_map(|field| field.runtime.as_ref()?.script.as_deref())
+        .all(is_deterministic)
 }
 
 /// One search of one shard that may be answered from the cache.
