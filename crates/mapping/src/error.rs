@@ -190,8 +190,12 @@ impl RequestError {
         self
     }
 
-    /// Sets the cause of this error.
+    /// Sets the cause of this error. An error that blames the request is replaced by the cause if that is
+    /// only a refusal for lack of room: the same request may succeed later.
     pub fn caused_by(mut self, cause: RequestError) -> RequestError {
+        if self.class == ErrorClass::BadRequest && cause.class == ErrorClass::TooManyRequests {
+            return cause;
+        }
         self.caused_by = Some(Box::new(cause));
         self
     }
@@ -221,5 +225,15 @@ mod tests {
         assert!(error.reason.len() < REASON_BYTES_MAX + 40);
         assert!(error.reason.ends_with("é... (200000 bytes)"), "{}", &error.reason[REASON_BYTES_MAX - 10..]);
         assert_eq!(RequestError::parsing("short").reason, "short");
+    }
+
+    #[test]
+    fn a_refusal_for_lack_of_room_does_not_blame_the_request() {
+        let no_room = || RequestError::new(ErrorClass::TooManyRequests, "circuit_breaking_exception", "full");
+        let wrong = || RequestError::illegal_argument("wrong");
+        assert_eq!(RequestError::parsing("in a list").caused_by(no_room()), no_room());
+        let failed = RequestError::unavailable("search_phase_execution_exception", "failed");
+        assert_eq!(failed.caused_by(no_room()).caused_by, Some(Box::new(no_room())));
+        assert_eq!(RequestError::parsing("in a list").caused_by(wrong()).caused_by, Some(Box::new(wrong())));
     }
 }
