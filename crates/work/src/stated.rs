@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::current::{Current, asked, with_current};
+use crate::current::{Current, asked, claim_pieces, with_current};
 use crate::document::Document;
 use crate::stop::Stop;
 
@@ -53,6 +53,12 @@ pub fn hold_bytes(bytes: u64) -> Result<(), Stop> {
         current.check_beyond_deadline()
     })
     .unwrap_or(Ok(()))
+}
+
+/// Does the same as [`claim_pieces`] for code that cannot return an error. Returns `false` if the caller must
+/// make no list; the refusal becomes the result of the request.
+pub fn has_room_for_pieces(text: &str, separator: &str) -> bool {
+    claim_pieces(text, separator).map_or_else(refuse, |()| true)
 }
 
 /// Ends the current document.

@@ -143,7 +143,10 @@ fn put_names(
         return failed(format!("Only one of [{one}] and [{many}] is supported"));
     }
     let given: Vec<String> = match value {
-        Value::String(text) if member == one => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        Value::String(text) if member == one => {
+            limber_work::claim_pieces(text, ",")?;
+            text.split(',').map(|name| name.trim().to_owned()).collect()
+        }
         Value::String(text) => vec![text.clone()],
         Value::Array(items) if member == many => {
             let text = |item: &Value| parser.text(member, item).map(str::to_owned);

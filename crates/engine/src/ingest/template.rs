@@ -56,6 +56,8 @@ impl Template {
         let mut parts = Vec::new();
         let mut rest = source;
         while let Some(open) = rest.find("{{") {
+            // A tag of five bytes becomes a part of a hundred.
+            work::check_beyond_deadline()?;
             if open > 0 {
                 parts.push(Part::Text(rest[..open].into()));
             }

@@ -59,7 +59,9 @@ pub(super) fn parse(flat: &FlatSettings) -> Result<Arc<[SortField]>> {
 pub(super) fn list(flat: &FlatSettings, key: &str) -> Vec<String> {
     let texts: Vec<String> = match flat.get(key) {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        Some(Value::String(text)) => text.split(',').map(|part| part.trim().to_owned()).collect(),
+        Some(Value::String(text)) if limber_work::has_room_for_pieces(text, ",") => {
+            text.split(',').map(|part| part.trim().to_owned()).collect()
+        }
         _ => Vec::new(),
     };
     texts.into_iter().filter(|text| !text.is_empty()).collect()

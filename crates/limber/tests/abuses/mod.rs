@@ -8,6 +8,7 @@ mod documents;
 mod geo;
 mod names;
 mod nested_documents;
+mod pieces;
 mod pipelines;
 mod queries;
 mod races;

@@ -20,7 +20,11 @@ pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
         // A list in the form of flat settings.
         Some(Value::Object(numbered)) => numbered.values().map(text).collect(),
         Some(one) => {
-            text(one).split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+            let list = text(one);
+            if !limber_work::has_room_for_pieces(&list, ",") {
+                return Vec::new();
+            }
+            list.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
         }
     }
 }

@@ -97,6 +97,7 @@ impl DateFormat {
         if list.is_empty() {
             return Err(RequestError::illegal_argument("No date pattern provided"));
         }
+        limber_work::claim_pieces(list, "||")?;
         let names: Vec<&str> = list.split("||").collect();
         if names.iter().any(|name| name.is_empty()) {
             return Err(RequestError::illegal_argument(format!(

@@ -39,7 +39,11 @@ pub(super) fn keys(value: &Value) -> Result<Value, RequestError> {
     let keys: Vec<Value> = match value {
         Value::Array(keys) => keys.iter().map(|key| java_text(key).into()).collect(),
         Value::Null => Vec::new(),
-        other => java_text(other).split(',').map(|key| key.trim().into()).collect(),
+        other => {
+            let list = java_text(other);
+            limber_work::claim_pieces(&list, ",")?;
+            list.split(',').map(|key| key.trim().into()).collect()
+        }
     };
     Ok(match keys.is_empty() {
         true => Value::Null,

@@ -175,14 +175,15 @@ fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
         return Ok(GeoPoint { latitude: cell.south, longitude: cell.west });
     }
     // Java's `split` drops trailing empty parts.
-    let parts: Vec<&str> = text.trim_end_matches(',').split(',').map(str::trim).collect();
-    let parts = if parts == [""] { &[] } else { &parts[..] };
-    if parts.len() > 3 {
+    let split = || text.trim_end_matches(',').split(',').map(str::trim);
+    let count = split().count();
+    if count > 3 {
         return Err(refused(format!(
-            "failed to parse [{}], expected 2 or 3 coordinates but found: [{{}}]",
-            parts.len()
+            "failed to parse [{count}], expected 2 or 3 coordinates but found: [{{}}]"
         )));
     }
+    let parts: Vec<&str> = split().collect();
+    let parts = if parts == [""] { &[] } else { &parts[..] };
     let coordinate = |at: usize, what: &str| {
         let part = parts.get(at).ok_or_else(|| {
             let reason = format!("Index {at} out of bounds for length {}", parts.len());

@@ -75,6 +75,8 @@ impl Template {
         let (mut start, mut end) = ("{{".to_owned(), "}}".to_owned());
         let mut rest = source;
         while let Some(at) = rest.find(&start) {
+            // A tag of five bytes becomes a part of a hundred.
+            limber_work::check_beyond_deadline()?;
             if at > 0 {
                 parts.push(Part::Text(rest[..at].to_owned()));
             }

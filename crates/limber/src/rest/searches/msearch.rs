@@ -81,13 +81,14 @@ pub fn run(
     }
     check_hints(request)?;
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
-    let lines: Vec<&[u8]> = request.body.split(|byte| *byte == b'\n').collect();
-    let pairs: Vec<&[&[u8]]> = lines[..lines.len() - 1].chunks(2).collect();
-    if pairs.len() > SEARCHES_MAX {
+    // A line may be empty, so the lines are counted before there is a list of them.
+    if memchr::memchr_iter(b'\n', &request.body).count().div_ceil(2) > SEARCHES_MAX {
         return Err(RequestError::illegal_argument(format!(
             "more than [{SEARCHES_MAX}] searches in one request"
         )));
     }
+    let lines: Vec<&[u8]> = request.body.split(|byte| *byte == b'\n').collect();
+    let pairs: Vec<&[&[u8]]> = lines[..lines.len() - 1].chunks(2).collect();
     let parsed = parsed(&pairs, request, total_as_int, read)?;
     let started = std::time::Instant::now();
     let mut out = Vec::new();

@@ -24,6 +24,8 @@ pub(in crate::query) const FUZZY: Flags = 1 << 8;
 pub(in crate::query) const NEAR: Flags = 1 << 9;
 pub(in crate::query) const ALL: Flags = u32::MAX;
 
+/// Bytes that reading a text takes per byte of it: each character, and where its bracket closes.
+const READ_BYTES_A_BYTE: u64 = (size_of::<char>() + size_of::<usize>()) as u64;
 /// Largest nesting depth of parentheses. Lucene has no such limit, but every level is a level of the query
 /// here.
 const DEPTH_MAX: usize = 30;
@@ -87,6 +89,7 @@ pub(in crate::query) fn read<M>(
 where
     M: FnMut(&Leaf) -> Result<Option<Query>, Error>,
 {
+    limber_work::claim(text.len() as u64 * READ_BYTES_A_BYTE)?;
     let text: Vec<char> = text.chars().collect();
     let closing = closing_brackets(&text, flags);
     let default = if is_and { Join::And } else { Join::Or };
