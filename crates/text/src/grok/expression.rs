@@ -131,6 +131,9 @@ struct Expansion<'l> {
 impl<'l> Expansion<'l> {
     /// Appends `expression` with every reference replaced. `open` holds the names being expanded.
     fn expand(&mut self, expression: &str, open: &mut Vec<String>) -> Result<(), String> {
+        if expression.len() > EXPANDED_CHARS_MAX {
+            return Err(too_long());
+        }
         let mut rest = expression;
         loop {
             let reference = rest.find("%{");
@@ -162,7 +165,7 @@ impl<'l> Expansion<'l> {
 
     fn push(&mut self, text: &str) -> Result<(), String> {
         if self.out.len() + text.len() > EXPANDED_CHARS_MAX {
-            return Err("the expanded expression is too long".to_owned());
+            return Err(too_long());
         }
         self.out.push_str(text);
         Ok(())
@@ -214,6 +217,10 @@ impl<'l> Expansion<'l> {
         open.pop();
         self.push(")")
     }
+}
+
+fn too_long() -> String {
+    "the expanded expression is too long".to_owned()
 }
 
 /// Whether the text between `%{` and `}` is a reference (`NAME`, `NAME:field`, `NAME:field:type`).

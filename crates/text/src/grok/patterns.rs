@@ -119,4 +119,18 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn an_expression_has_a_length() {
+        let parse = |expression: &str, definitions: &[(&str, &str)]| {
+            let own = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+            Grok::parse(expression, library(Ecs::Disabled), &definitions.iter().map(own).collect()).map(drop)
+        };
+        let long = "%{WORD:a}".repeat(100_000);
+        for refused in
+            [parse(&long, &[]), parse("%{LONG}", &[("LONG", &long)]), parse(&"%{".repeat(200_000), &[])]
+        {
+            assert_eq!(refused, Err("the expanded expression is too long".to_owned()));
+        }
+    }
 }
