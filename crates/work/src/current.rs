@@ -16,7 +16,7 @@ pub(crate) const LONG: Duration = Duration::from_millis(200);
 /// Number of checks per reading of the clock.
 const CHECKS_PER_LOOK: u32 = 4;
 /// Strings and lists up to this size grow without a check, and allocations up to this size need no claim.
-const ASKED_FROM_BYTES: u64 = 64 << 10;
+pub(crate) const ASKED_FROM_BYTES: u64 = 64 << 10;
 /// Bytes of a short string in a list that has grown to twice of what it holds: 24 in each half, and the least
 /// allocation.
 const PIECE_BYTES: u64 = 64;

@@ -39,7 +39,8 @@ pub use measured::{Account, Meter, allocated_bytes, count_allocations_by, note_c
 pub use memory_limit_exceeded::MemoryLimitExceeded;
 pub use stated::{
     PatternLimit, analysis_goes_on, begin_document, begin_patterns, end_document, filters_go_on, goes_on,
-    has_room_for_pieces, hold_bytes, limit_patterns, pattern_time, spend_on_patterns, state_bytes,
+    has_room_for, has_room_for_pieces, hold_bytes, limit_patterns, pattern_time, spend_on_patterns,
+    state_bytes,
 };
 pub use stop::Stop;
 pub use turn::{GivenUp, ThreadOwner, give_up_turn, set_thread_owner, waiting};

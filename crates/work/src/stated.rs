@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::current::{Current, asked, claim_pieces, with_current};
+use crate::current::{ASKED_FROM_BYTES, Current, asked, claim, claim_pieces, with_current};
 use crate::document::Document;
 use crate::stop::Stop;
 
@@ -55,8 +55,13 @@ pub fn hold_bytes(bytes: u64) -> Result<(), Stop> {
     .unwrap_or(Ok(()))
 }
 
-/// Does the same as [`claim_pieces`] for code that cannot return an error. Returns `false` if the caller must
-/// make no list; the refusal becomes the result of the request.
+/// Does the same as [`claim`] for code that cannot return an error. Returns `false` if the caller must not
+/// allocate the bytes and must stop; the refusal becomes the result of the document or of the request.
+pub fn has_room_for(bytes: u64) -> bool {
+    bytes < ASKED_FROM_BYTES || claim(bytes).map_or_else(refuse, |()| true)
+}
+
+/// Does the same as [`claim_pieces`] for code that cannot return an error; see [`has_room_for`].
 pub fn has_room_for_pieces(text: &str, separator: &str) -> bool {
     claim_pieces(text, separator).map_or_else(refuse, |()| true)
 }

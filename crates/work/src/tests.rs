@@ -264,3 +264,19 @@ fn filters_have_a_time_that_grows_with_the_document() {
     assert!(!filters_go_on(&mut long_ago(10)));
     assert_eq!(entered.refusal(), Some(Stop::Cancelled));
 }
+
+#[test]
+fn a_list_of_pieces_is_claimed_before_it_is_made() {
+    let commas = ",".repeat(1 << 20);
+    assert!(claim_pieces(&commas, ",").is_ok(), "no request");
+    let (work, _used) = work();
+    let entered = work.enter();
+    assert!(claim_pieces("a,b", ",").is_ok());
+    assert!(claim_pieces(&"x".repeat(1 << 20), ",").is_ok(), "one piece");
+    assert!(matches!(claim_pieces(&commas, ","), Err(Stop::Memory(_))), "64 MB of 10");
+    check().expect("nothing is held");
+    assert!(has_room_for(1 << 20) && !has_room_for_pieces(&commas, ","));
+    assert!(matches!(check(), Err(Stop::Memory(_))), "the refusal is kept");
+    assert!(entered.refusal().is_some() && check().is_ok());
+    assert!(!has_room_for(64 << 20));
+}

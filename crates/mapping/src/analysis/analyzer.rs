@@ -227,7 +227,8 @@ impl Analyzer {
     /// Returns the tokens as `_analyze` shows them.
     pub fn analyze(&self, text: &str) -> Analyzed {
         let mut found = Vec::new();
-        let mut units = Units::of(text);
+        // Each for itself: the grams of a long word all have its ends.
+        let (mut starts, mut ends) = (Units::of(text), Units::of(text));
         let mut produced = Produced::of("");
         let uses_keywords = self.filters.iter().any(|filter| filter.uses_keywords);
         let uses_payloads = self.filters.iter().any(|filter| filter.uses_payloads);
@@ -237,8 +238,8 @@ impl Analyzer {
             }
             found.push(AnalyzedToken {
                 token: token.text.clone(),
-                start_offset: units.at(token.start as usize),
-                end_offset: units.at(token.end as usize),
+                start_offset: starts.at(token.start as usize),
+                end_offset: ends.at(token.end as usize),
                 kind: if token.kind == UNSETTLED { "<ALPHANUM>" } else { token.kind },
                 position,
                 position_length: token.length,

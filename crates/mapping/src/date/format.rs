@@ -104,8 +104,12 @@ impl DateFormat {
                 "Cannot have empty element in multi date format pattern: {list}"
             )));
         }
-        let alternatives =
-            names.iter().map(|name| Alternative::parse(name, locale)).collect::<Result<Vec<_>, _>>()?;
+        let alternative = |name: &&str| {
+            // A pattern of one letter takes hundreds of bytes.
+            limber_work::check_beyond_deadline()?;
+            Alternative::parse(name, locale)
+        };
+        let alternatives = names.iter().map(alternative).collect::<Result<Vec<_>, RequestError>>()?;
         let mut format = DateFormat {
             pattern: list.to_owned(),
             locale: locale.clone(),

@@ -56,6 +56,10 @@ impl Stream for Decompounder {
 impl Stage for Walk<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         let Walk(own, scratch) = self;
+        // The token may be a whole text.
+        if !limber_work::has_room_for((token.text.len() * size_of::<usize>()) as u64) {
+            return false;
+        }
         let whole = token.clone();
         if !emit(token) || token.units() < own.word_min {
             return true;

@@ -83,6 +83,10 @@ impl Stream for NGram {
 impl Stage for Grams<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         let NGram { min, max, from, keeps_original } = *self.own;
+        // The token may be a whole text.
+        if !limber_work::has_room_for((token.text.len() * size_of::<usize>()) as u64) {
+            return false;
+        }
         self.skipped += token.increment;
         let text = std::mem::take(&mut token.text);
         // The byte offsets at which characters begin, and the end.

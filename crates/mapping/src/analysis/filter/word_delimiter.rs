@@ -114,6 +114,9 @@ impl Stage for Walk<'_> {
         if self.own.ignores_keywords && token.is_keyword {
             return emit(token);
         }
+        if !self.own.has_room_for_parts(&token.text) {
+            return false;
+        }
         self.skipped += token.increment;
         let (parts, is_single) = self.own.parts(&token.text);
         let is_whole = parts.first().is_some_and(|(start, end, _)| (*start, *end) == (0, token.text.len()));

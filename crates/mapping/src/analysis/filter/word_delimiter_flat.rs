@@ -136,6 +136,9 @@ impl Walk<'_> {
 
 impl Stage for Walk<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
+        if !self.own.has_room_for_parts(&token.text) {
+            return false;
+        }
         self.skipped += token.increment;
         let (parts, is_single) = self.own.parts(&token.text);
         let is_whole = parts.first().is_some_and(|(start, end, _)| (*start, *end) == (0, token.text.len()));

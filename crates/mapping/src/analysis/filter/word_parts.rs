@@ -23,6 +23,10 @@ pub const DELIMITER: u8 = 8;
 /// A part of letters.
 pub const ALPHA: u8 = LOWER | UPPER;
 
+/// Bytes that parting takes per byte of a token: place and kind of a character, and a list of parts that has
+/// grown to twice of what it holds.
+const PART_BYTES: u64 = 40;
+
 /// How words are split, and which parts are emitted.
 #[derive(Debug)]
 pub struct Parting {
@@ -102,8 +106,14 @@ impl Parting {
         !(!self.on_case && last_alpha && alpha || last & UPPER != 0 && alpha || !self.on_numerics && changes)
     }
 
+    /// Whether there is room for the parts of a token, which may be a whole text. If not, the document is
+    /// refused.
+    pub fn has_room_for_parts(&self, text: &str) -> bool {
+        limber_work::has_room_for(text.len() as u64 * PART_BYTES)
+    }
+
     /// Returns the start, the end (in bytes) and the kind of every part, and whether there is only one part
-    /// between delimiters.
+    /// between delimiters. Ask [`Self::has_room_for_parts`] before.
     pub fn parts(&self, text: &str) -> (Vec<(usize, usize, u8)>, bool) {
         let chars: Vec<(usize, char, u8)> =
             text.char_indices().map(|(at, c)| (at, c, self.kind(c))).collect();

@@ -46,6 +46,8 @@ fn at_line(line: usize, fault: Fault) -> RequestError {
 }
 
 fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut SynonymMap) -> Result<(), Fault> {
+    limber_work::claim_pieces(line, "=>")?;
+    limber_work::claim_pieces(line, ",")?;
     let sides = split(line, "=>");
     let words = |side: &str| -> Result<Vec<Vec<String>>, Fault> {
         let mut words = Vec::new();
