@@ -6,6 +6,7 @@ use limber_work as work;
 use serde_json::Value;
 
 use super::walk::{Stop, Walk};
+use super::whole_value::claim_tree;
 use super::{error, json};
 use crate::RequestError;
 use crate::field::completion::{Completion, Input};
@@ -18,7 +19,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     pub(super) fn completion(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
         let tree = self.tree;
-        let value = self.value_of(at, end);
+        let value = self.value_of(at, end)?;
         self.put_inputs(&tree.leaves[leaf as usize], leaf, &value, end - 1)?;
         Ok(end)
     }
@@ -142,6 +143,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let mut document = None;
         for (context, values) in completion.contexts.iter().zip(&mut contexts) {
             let Some(path) = context.path.as_ref().filter(|_| values.is_empty()) else { continue };
+            if document.is_none() {
+                claim_tree(self.bytes)?;
+            }
             let document = document
                 .get_or_insert_with(|| serde_json::from_str::<Value>(self.text).unwrap_or(Value::Null));
             let mut found = Vec::new();

@@ -74,7 +74,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
         let tree = self.tree;
         let node = &tree.leaves[leaf as usize];
-        let value = self.value_of(at, end);
+        let value = self.value_of(at, end)?;
         for (name, value) in value.as_object().into_iter().flatten() {
             self.put_named_feature(node, leaf, name, value)
                 .map_err(|cause| error::wrapped(self.bytes, end - 1, cause))?;

@@ -15,7 +15,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
         let tree = self.tree;
         let node = &tree.leaves[leaf as usize];
-        let value = self.value_of(at, end);
+        let value = self.value_of(at, end)?;
         let (mut name, mut parent) = (None, None);
         for (key, value) in value.as_object().into_iter().flatten() {
             match (key.as_str(), value) {

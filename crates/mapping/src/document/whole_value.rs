@@ -7,11 +7,25 @@ use serde_json::Value;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use super::{error, json};
-use crate::RequestError;
 use crate::field::{Field, FieldSink, Reads, Scalar};
 use crate::geo::{GeoPoint, GridShape, ReadOptions, cells_of, check_simple, geohash_at, read, read_shape};
 use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 use crate::number::double_from_json;
+use crate::{ErrorClass, RequestError, claim_parsed};
+
+/// Values up to this size are not worth a claim before their tree is made.
+const UNCLAIMED_BYTES_MAX: usize = 4 << 10;
+
+/// Claims the memory of the tree of a document or of a value in it.
+///
+/// # Errors
+/// There is not enough memory, or the request must end.
+pub(super) fn claim_tree(text: &[u8]) -> Result<(), RequestError> {
+    if text.len() > UNCLAIMED_BYTES_MAX {
+        claim_parsed(text)?;
+    }
+    Ok(())
+}
 
 fn parse_exception(reason: &str) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
@@ -60,8 +74,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     pub(super) fn shapes(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
         let tree = self.tree;
-        let value = self.value_of(at, end);
-        self.put_shapes(&tree.leaves[leaf as usize], leaf, &value, end - 1)?;
+        let node = &tree.leaves[leaf as usize];
+        let value = self.value_of(at, end)?;
+        self.put_shapes(node, leaf, &value, end - 1)?;
         Ok(end)
     }
 
@@ -78,7 +93,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let field = &*node.field;
         let shape = match shape_of(field, value) {
             Ok(shape) => shape,
-            Err(_) if field.ignore_malformed => {
+            Err(cause) if field.ignore_malformed && cause.class == ErrorClass::BadRequest => {
                 self.note_ignored(leaf);
                 return Ok(());
             }
@@ -116,9 +131,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         self.check_copies(node, end - 1)?;
         let first = skip_space(self.bytes, at + 1);
         if self.bytes[at] == b'{' {
-            self.put_point(node, leaf, &self.value_of(at, end), end - 1)?;
+            self.put_point(node, leaf, &self.value_of(at, end)?, end - 1)?;
         } else if matches!(self.bytes[first], b'-' | b'0'..=b'9') {
-            self.put_position(node, leaf, &self.value_of(at, end), end - 1)?;
+            self.put_position(node, leaf, &self.value_of(at, end)?, end - 1)?;
         } else if self.bytes[first] != b']' {
             let mut start = first;
             loop {
@@ -127,7 +142,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 self.put_point(
                     node,
                     leaf,
-                    &self.value_of(start, stop),
+                    &self.value_of(start, stop)?,
                     if is_scalar { start } else { stop - 1 },
                 )?;
                 let comma = skip_space(self.bytes, stop);
@@ -140,10 +155,15 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(end)
     }
 
-    /// Parses a value whose grammar has been checked. This fails only if serde_json is stricter (numbers
-    /// beyond a double).
-    pub(super) fn value_of(&self, at: usize, end: usize) -> Value {
-        serde_json::from_str(&self.text[at..end]).unwrap_or(Value::Bool(false))
+    /// Parses a value whose grammar has been checked. If serde_json is stricter (numbers beyond a double), it
+    /// is `false`.
+    ///
+    /// # Errors
+    /// Those of [`claim_tree`].
+    pub(super) fn value_of(&self, at: usize, end: usize) -> Result<Value, RequestError> {
+        let text = &self.text[at..end];
+        claim_tree(text.as_bytes())?;
+        Ok(serde_json::from_str(text).unwrap_or(Value::Bool(false)))
     }
 
     /// Feeds `[lon, lat]` as the whole value of the field; Elasticsearch reads the numbers itself in this

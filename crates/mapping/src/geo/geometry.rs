@@ -59,4 +59,40 @@ impl Geometry {
             Geometry::Collection(_) => "GEOMETRYCOLLECTION",
         }
     }
+
+    /// Returns the number of its lists of positions, and of all positions in them.
+    pub fn extent(&self) -> (usize, usize) {
+        let of_lists = |lists: &[Vec<Position>]| (lists.len(), lists.iter().map(Vec::len).sum::<usize>());
+        let sum = |(lists, positions): (usize, usize), (more_lists, more): (usize, usize)| {
+            (lists + more_lists, positions + more)
+        };
+        match self {
+            Geometry::Point(_) | Geometry::Circle { .. } => (1, 1),
+            Geometry::Envelope(_) => (1, 5),
+            Geometry::MultiPoint(positions) | Geometry::Line(positions) => (1, positions.len()),
+            Geometry::MultiLine(lists) | Geometry::Polygon(lists) => of_lists(lists),
+            Geometry::MultiPolygon(polygons) => {
+                polygons.iter().map(|rings| of_lists(rings)).fold((0, 0), sum)
+            }
+            Geometry::Collection(parts) => parts.iter().map(Geometry::extent).fold((0, 0), sum),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_count_lists_and_positions() {
+        let line = vec![(0.0, 0.0), (1.0, 1.0)];
+        let lines = Geometry::MultiLine(vec![line.clone(), line.clone()]);
+        assert_eq!(lines.extent(), (2, 4));
+        let polygons = Geometry::MultiPolygon(vec![vec![line.clone()], vec![line.clone(), line]]);
+        assert_eq!(polygons.extent(), (3, 6));
+        assert_eq!(
+            Geometry::Collection(vec![lines, Geometry::Point((0.0, 0.0)), polygons]).extent(),
+            (6, 11)
+        );
+    }
 }

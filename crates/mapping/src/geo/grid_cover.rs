@@ -21,6 +21,11 @@ const CELLS_LEAST: usize = 16;
 const CELLS_MAX: usize = 128;
 /// Number of edges for which one more cell is allowed.
 const EDGES_A_CELL: usize = 2;
+/// How often the cells that may be split hold an edge on average, at most. Most edges are in one cell; if
+/// many cross the whole map, smaller cells would exclude little.
+const COPIES_MAX: usize = 8;
+/// Number of edges that these cells may hold in any case.
+const HELD_LEAST: usize = 1 << 16;
 
 /// A cell: the map, or a quarter of another cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,9 +152,13 @@ impl Descent<'_> {
         let mut done = Vec::new();
         let root = ShapeCell::around(bounds);
         let all: Vec<u32> = (0..self.edges.len() as u32).collect();
+        let held_max = (COPIES_MAX * self.edges.len()).max(HELD_LEAST);
+        let (mut held, mut is_full) = (all.len(), false);
         let mut open = VecDeque::from([(root, all)]);
         while let Some((cell, edges)) = open.pop_front() {
-            if cell.level == ShapeCell::LEVEL_MAX || done.len() + open.len() + 4 > cells_max {
+            held -= edges.len();
+            is_full |= held + 4 * edges.len() > held_max;
+            if is_full || cell.level == ShapeCell::LEVEL_MAX || done.len() + open.len() + 4 > cells_max {
                 done.push(cell);
                 continue;
             }
@@ -158,6 +167,7 @@ impl Descent<'_> {
                 let here: Vec<u32> =
                     edges.iter().copied().filter(|edge| self.touches(*edge, &bounds)).collect();
                 if !here.is_empty() {
+                    held += here.len();
                     open.push_back((quarter, here));
                 } else if self.is_inside(&bounds) {
                     done.push(quarter);
@@ -244,6 +254,18 @@ mod tests {
                     assert!(found.iter().any(|cell| cell.bounds().holds(at)), "{at:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn lines_across_the_map_share_few_cells() {
+        let across = [(-HALF_TURN, -HALF_TURN), (HALF_TURN - 1, HALF_TURN - 1)];
+        let part = Part { kind: PartKind::Line, lists: vec![across.to_vec()] };
+        let covered = |lines: usize| cells(&GridShape { parts: vec![part.clone(); lines] });
+        let found = covered(20_000);
+        assert!(found.len() < covered(1).len(), "{}", found.len());
+        for at in (-16..16).map(|step| step * (HALF_TURN / 16)) {
+            assert!(found.iter().any(|cell| cell.bounds().holds((at, at))), "{at}");
         }
     }
 

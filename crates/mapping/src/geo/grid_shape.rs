@@ -24,6 +24,13 @@ use crate::number::java_double;
 /// Steps of the grid in a full turn.
 pub const GRID_TURN: i64 = 1 << 32;
 
+/// Bytes that a list takes: a part with one list, in a list of parts that has grown to twice of what it
+/// holds.
+const BYTES_A_LIST: u64 = 128;
+/// Bytes that a position takes while the cells of the shape are found: the point, its edge, and the places of
+/// the edge in the lists of cells.
+const BYTES_A_POSITION: u64 = 160;
+
 /// The kind of a part of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
@@ -57,8 +64,10 @@ impl GridShape {
     ///
     /// # Errors
     /// `illegal_argument_exception` for circles, and for lines and polygons that reach beyond a pole or far
-    /// beyond the map.
+    /// beyond the map; `TooManyRequests` if there is not enough memory for it and its cells.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<GridShape, RequestError> {
+        let (lists, positions) = geometry.extent();
+        limber_work::claim(lists as u64 * BYTES_A_LIST + positions as u64 * BYTES_A_POSITION)?;
         let mut shape = GridShape::default();
         shape.add(geometry, is_clockwise)?;
         Ok(shape)

@@ -21,11 +21,21 @@ pub struct WktOptions {
     pub off_map: bool,
 }
 
+/// Texts up to this size, such as those of points, are not worth a claim.
+const UNCLAIMED_BYTES_MAX: usize = 4 << 10;
+/// Bytes that a shape takes per byte of its text, at most: a line with two short positions is ten bytes of
+/// text, and a hundred in a list that has grown to twice of what it holds.
+const GEOMETRY_BYTES_A_BYTE: u64 = 12;
+
 /// Parses a shape. As in Elasticsearch, anything after it is ignored.
 ///
 /// # Errors
-/// `parse_exception` or `illegal_argument_exception`, without the text that was parsed.
+/// `parse_exception` or `illegal_argument_exception`, without the text that was parsed; `TooManyRequests` if
+/// there is not enough memory.
 pub fn geometry_from_wkt(text: &str, options: WktOptions) -> Result<Geometry, RequestError> {
+    if text.len() > UNCLAIMED_BYTES_MAX {
+        limber_work::claim(text.len() as u64 * GEOMETRY_BYTES_A_BYTE)?;
+    }
     Reader { rest: text, options }.geometry(0)
 }
 
