@@ -9,7 +9,7 @@ use limber_work as work;
 use super::token_graph::GraphTerm;
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::query::parse::check_clauses;
+use crate::query::parse::{QueryLimits, check_clauses};
 
 /// One term of an analysed text, and its position.
 pub(in crate::query) type AnalysedTerm = (Box<[u8]>, u32);
@@ -85,9 +85,14 @@ fn analysed(
     text: &str,
     splits: bool,
 ) -> Result<Vec<GraphTerm>, Error> {
-    let mut terms: Vec<GraphTerm> = Vec::new();
+    // A text with too many terms is refused, so those beyond need no memory.
+    let terms_max = QueryLimits::default().clauses_max as usize;
+    let (mut terms, mut count): (Vec<GraphTerm>, usize) = (Vec::new(), 0);
     let mut add = |text: &str, position, length| {
-        terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
+        count += 1;
+        if count <= terms_max {
+            terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
+        }
     };
     match analyzer {
         Some(analyzer) => {
@@ -112,6 +117,6 @@ fn analysed(
             *term = field.normalize(&String::from_utf8_lossy(term)).as_bytes().into();
         }
     }
-    check_clauses(terms.len())?;
+    check_clauses(count)?;
     Ok(terms)
 }

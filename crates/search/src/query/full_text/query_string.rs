@@ -142,6 +142,8 @@ pub(in crate::query) fn parse(
     }
     options.tie_breaker = tie_breaker.unwrap_or(tie_of(options.kind.as_deref())?);
     options.kind.take_if(|kind| kind == "best_fields");
+    // The text is read as a list of characters.
+    limber_work::claim(text.len() as u64 * size_of::<char>() as u64)?;
     let tree = if is_escaped { read(&escape(&text)) } else { read(&text) };
     let tree = tree.and_then(|tree| match options.allows_leading_wildcard {
         false => check_leading_wildcards(&tree, &text).map(|()| tree),

@@ -64,6 +64,7 @@ impl QueryNode for Wildcard {
         if self.pattern.is_empty() {
             return Ok(BoundQuery::nothing("an empty pattern"));
         }
+        claim_pieces(&self.pattern)?;
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
         let text = format!("{}:{}", self.field, self.pattern);
         match rewrite {
@@ -91,9 +92,18 @@ impl MultiTermQuery for Wildcard {
         if self.pattern.is_empty() {
             return Ok(Expansion::Best(field, BTreeMap::new()));
         }
+        claim_pieces(&self.pattern)?;
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
         expand_pattern(binder, field, pattern, rewrite)
     }
+}
+
+/// Bytes that a pattern takes per byte of its text: a piece for each character, in a list that is made twice,
+/// and what follows each star.
+const PIECE_BYTES: u64 = 56;
+
+fn claim_pieces(pattern: &str) -> Result<(), Error> {
+    Ok(limber_work::claim(pattern.len() as u64 * PIECE_BYTES)?)
 }
 
 /// Returns the matching terms: all of them, or only the best if the rewrite keeps those.
@@ -118,6 +128,7 @@ pub(in crate::query) fn bind_literal(
     let Some(field) = term_field(binder, path, "term")? else {
         return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
     };
+    claim_pieces(text)?;
     let pieces = field.normalize(text).chars().map(Piece::One).collect();
     let shown = format!("CaseInsensitiveTermQuery{{{path}:{text}}}");
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, shown))
