@@ -12,8 +12,15 @@ const ANY: &[u16] = &[400, 413, 429];
 
 fn victim() -> Victim {
     let mut victim = Victim::start();
-    let properties = json!({"t": {"type": "text"}, "d": {"type": "date"}, "g": {"type": "geo_point"}});
-    victim.ok("PUT", "/i", json!({"mappings": {"properties": properties}}).to_string());
+    let properties = json!({
+        "t": {"type": "text"}, "d": {"type": "date"}, "g": {"type": "geo_point"}, "s": {"type": "geo_shape"},
+        "c": {"type": "completion"}, "j": {"type": "join", "relations": {"a": "b"}},
+        "r": {"type": "long_range"}, "w": {"type": "text", "analyzer": "parts"},
+    });
+    let parts = json!({"tokenizer": "keyword", "filter": ["word_delimiter_graph"]});
+    let settings = json!({"analysis": {"analyzer": {"parts": parts}}});
+    let index = json!({"settings": settings, "mappings": {"properties": properties}});
+    victim.ok("PUT", "/i", index.to_string());
     victim
 }
 
@@ -33,6 +40,43 @@ fn lists_in_a_text() {
     check("PUT", "/i/_doc/1", json!({"g": list()}));
     let formats = "y||".repeat(NAMES) + "y";
     check("POST", "/i/_search", json!({"query": {"range": {"d": {"gte": "2020", "format": formats}}}}));
+}
+
+#[test]
+fn texts_of_queries() {
+    let mut victim = victim();
+    let words = || Value::from("a ".repeat(NAMES / 4));
+    let mut check = |query: Value| {
+        let body = json!({"query": query}).to_string();
+        victim.refused(ANY, "POST", "/i/_search", body);
+    };
+    check(json!({"match": {"t": words()}}));
+    check(json!({"match_phrase": {"t": words()}}));
+    check(json!({"multi_match": {"query": words(), "fields": ["t"], "type": "cross_fields"}}));
+    check(json!({"intervals": {"t": {"match": {"query": words()}}}}));
+    check(json!({"query_string": {"query": words(), "fields": ["t"]}}));
+    let stars = json!({"query": {"wildcard": {"t": "a*".repeat(NAMES)}}});
+    victim.refused(ANY, "POST", "/i/_search", stars.to_string());
+    let pattern = json!({"suggest": {"s": {"regex": "a".repeat(2 * NAMES), "completion": {"field": "c"}}}});
+    victim.refused(ANY, "POST", "/i/_search", pattern.to_string());
+}
+
+#[test]
+fn values_and_tokens_of_documents() {
+    let mut victim = victim();
+    // Each value is read as a tree of seventy times its size.
+    let lists = "[".to_owned() + &"[],".repeat(NAMES / 2) + "[]]";
+    for (field, inside) in [("s", "coordinates"), ("c", "input"), ("j", "name"), ("r", "gte")] {
+        let document = format!("{{\"{field}\":{{\"{inside}\":{lists},\"type\":\"multipoint\"}}}}");
+        victim.refused(ANY, "PUT", "/i/_doc/1?routing=1", document);
+    }
+    let lines = "(1 1,2 2),".repeat(1 << 20) + "(1 1,2 2)";
+    victim.send("PUT", "/i/_doc/1?routing=1", json!({"s": format!("MULTILINESTRING ({lines})")}).to_string());
+    let word = json!({"w": "ab1-".repeat(NAMES / 2)});
+    victim.refused(ANY, "PUT", "/i/_doc/1?routing=1", word.to_string());
+    let grams = json!({"type": "ngram", "min_gram": 5, "max_gram": 6});
+    let body = json!({"tokenizer": "keyword", "filter": [grams], "text": "ab1-".repeat(NAMES / 2)});
+    victim.refused(ANY, "POST", "/_analyze", body.to_string());
 }
 
 #[test]
