@@ -206,13 +206,16 @@ fn mappings_of(value: &Value) -> Result<Map<String, Value>> {
             limber_mapping::claim_tree(value)?;
             Ok(object.clone())
         }
-        Value::String(text) => match serde_json::from_str(text) {
-            Ok(Value::Object(object)) => Ok(object),
-            _ => Err(RequestError::bad_request(
-                "mapper_parsing_exception",
-                "Failed to parse mapping: not an object",
-            )),
-        },
+        Value::String(text) => {
+            limber_mapping::claim_parsed(text.as_bytes())?;
+            match serde_json::from_str(text) {
+                Ok(Value::Object(object)) => Ok(object),
+                _ => Err(RequestError::bad_request(
+                    "mapper_parsing_exception",
+                    "Failed to parse mapping: not an object",
+                )),
+            }
+        }
         _ => Err(RequestError::bad_request(
             "mapper_parsing_exception",
             "Failed to parse mapping: not an object",

@@ -98,6 +98,7 @@ impl Binder<'_> {
 
 /// Parses the source of a document.
 pub(super) fn tree(document: &NamedDocument) -> Result<Value, RequestError> {
+    limber_mapping::claim_parsed(&document.source)?;
     limber_mapping::parse_source(&document.source)
         .map_err(|error| RequestError::internal("exception", error.to_string()))
 }

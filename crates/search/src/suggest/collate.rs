@@ -59,6 +59,7 @@ impl<'r> OpenCollate<'r> {
         let mut params = self.collate.params.clone();
         params.insert("suggestion".to_owned(), suggestion.into());
         let text = self.template.render(&Value::Object(params))?;
+        limber_mapping::claim_parsed(text.as_bytes())?;
         let query: Value = serde_json::from_str(&text).map_err(|_| {
             RequestError::bad_request("x_content_parse_exception", "Failed to derive xcontent")
         })?;

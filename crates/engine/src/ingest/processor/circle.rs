@@ -59,7 +59,11 @@ impl Processor for Circle {
                 let reason = format!("field [{path}] is null, cannot process it.");
                 return Err(RequestError::illegal_argument(reason));
             }
-            Kind::String | Kind::Object => serde_json::from_str(&document.json(id)?).unwrap_or(Value::Null),
+            Kind::String | Kind::Object => {
+                let json = document.json(id)?;
+                limber_mapping::claim_parsed(json.as_bytes())?;
+                serde_json::from_str(&json).unwrap_or(Value::Null)
+            }
             _ => {
                 let reason = format!("field [{path}] must be a WKT Circle or a GeoJSON Circle value");
                 return Err(RequestError::illegal_argument(reason));

@@ -85,8 +85,10 @@ impl Processor for Enrich {
         if document.node(node).kind == Kind::Null {
             return Ok(Flow::Continue);
         }
-        let value: Value = serde_json::from_str(&document.json(node)?)
-            .map_err(|error| RequestError::illegal_argument(error.to_string()))?;
+        let json = document.json(node)?;
+        limber_mapping::claim_parsed(json.as_bytes())?;
+        let value: Value =
+            serde_json::from_str(&json).map_err(|error| RequestError::illegal_argument(error.to_string()))?;
         let Some(source) = self.source.get().and_then(Weak::upgrade) else {
             return Err(RequestError::internal("illegal_state_exception", "the node is closing"));
         };

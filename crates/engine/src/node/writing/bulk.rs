@@ -14,7 +14,7 @@ use super::index_pipelines::IndexPipelines;
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
 use crate::catalog::date_math;
-use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner};
+use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner, tree_of};
 use crate::node::Node;
 use crate::shard::ids::routing;
 use crate::shard::{GeneratedIds, Timer, Unsynced, Write};
@@ -195,17 +195,14 @@ impl Node {
         let mut changed = Vec::new();
         match runner_over(pipelines, timestamp).run(ids, metadata, document.as_bytes(), &mut changed) {
             // The update decides where the document goes, so a reroute has no effect.
-            Outcome::Changed(_) | Outcome::Rerouted { .. } => match serde_json::from_slice(&changed) {
+            Outcome::Changed(_) | Outcome::Rerouted { .. } => match tree_of(&changed) {
                 Ok(document) => {
                     body[member] = document;
                     let before = arena.len();
                     arena.extend_from_slice(body.to_string().as_bytes());
                     step.ingested = Some(before..arena.len());
                 }
-                Err(error) => {
-                    let error = RequestError::internal("illegal_state_exception", error.to_string());
-                    step.outcome = Some(Err(error));
-                }
+                Err(error) => step.outcome = Some(Err(error)),
             },
             Outcome::Dropped => step.outcome = Some(Ok(dropped())),
             Outcome::Failed(error) => step.outcome = Some(Err(*error)),

@@ -62,6 +62,7 @@ pub(in super::super) fn call(
 }
 
 fn parsed(text: &str, at: u32) -> Outcome<Value> {
+    limber_mapping::claim_parsed(text.as_bytes()).map_err(limber_mapping::RequestError::from)?;
     let json: serde_json::Value = serde_json::from_str(text)
         .map_err(|error| ScriptError::argument(at, format!("failed to parse JSON: {error}")))?;
     Ok(Value::from_json(&json))

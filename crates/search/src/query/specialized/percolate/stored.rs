@@ -99,9 +99,12 @@ impl<'a> StoredQueries<'a> {
         let (Some(&last), Some(terms)) = (self.of_doc.last(), self.terms) else { return Ok(None) };
         terms.term(u64::from(last), &mut self.term)?;
         let json: Value = match self.term.split_first() {
-            Some((&QUERY, json)) => serde_json::from_slice(json).map_err(|error| {
-                RequestError::internal("exception", format!("a query does not parse: {error}"))
-            })?,
+            Some((&QUERY, json)) => {
+                limber_mapping::claim_parsed(json)?;
+                serde_json::from_slice(json).map_err(|error| {
+                    RequestError::internal("exception", format!("a query does not parse: {error}"))
+                })?
+            }
             Some((&IN_SOURCE, _)) => {
                 let mapping = &self.node.mapping;
                 let source = read_source(mapping, self.segment, doc, &mut self.reader)?;
