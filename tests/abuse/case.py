@@ -103,3 +103,14 @@ def several(name, requests, expect=OK + REFUSED, **more):
             yield status, f"{method} {path[:100]}: ".encode() + answer[:300]
 
     return acts(name, act, expect, **more)
+
+
+def rested(name, method, path, body, expect=OK + REFUSED, **more):
+    """A request to a server that has forgotten the memory of the last one: for some seconds it refuses what it would have carried out."""
+
+    def act(server):
+        time.sleep(4)
+        server.forget_peak()
+        yield server.send(method, path, body, timeout=90)
+
+    return acts(name, act, expect, **{"seconds": 60, **more})

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from case import OK, REFUSED, Case, Lines, abandoned, acts
+from case import OK, REFUSED, Case, Lines, abandoned, acts, rested
 
 ANY = OK + REFUSED
 ONE = {"number_of_shards": 1, "number_of_replicas": 0}
@@ -48,15 +48,6 @@ OVERLAPS = {"size": 20, "query": {"bool": {"should": [{"match": {"t": "a"}}, *[{
 
 
 SHARDS = [("PUT", "/sh", {"settings": {"number_of_shards": 400, "number_of_replicas": 0}, "mappings": {"properties": {"k": {"type": "keyword"}}}})]
-
-
-def rested(name, method, path, body, expect=ANY, **more):
-    """A request to a server that has forgotten the memory of the last one: for some seconds it refuses what it would have carried out."""
-    def act(server):
-        time.sleep(4)
-        server.forget_peak()
-        yield server.send(method, path, body, timeout=90)
-    return acts(name, act, expect, **{"seconds": 60, **more})
 
 
 def escape(server):
