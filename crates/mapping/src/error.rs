@@ -119,6 +119,16 @@ fn shortened(mut reason: String) -> String {
     reason
 }
 
+/// Returns the bytes of the texts in a value.
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(value_bytes).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| name.len() + value_bytes(value)).sum(),
+        _ => 0,
+    }
+}
+
 impl RequestError {
     /// Creates an error of Elasticsearch's type `kind`. A reason of more than 16 KiB is cut.
     pub fn new(class: ErrorClass, kind: &'static str, reason: impl Into<String>) -> RequestError {
@@ -200,6 +210,12 @@ impl RequestError {
         self
     }
 
+    /// Returns the bytes of the texts in the error object, with those of its causes.
+    pub fn text_bytes(&self) -> usize {
+        let own = self.reason.len() + self.metadata.values().map(value_bytes).sum::<usize>();
+        own + self.caused_by.as_ref().map_or(0, |cause| cause.text_bytes())
+    }
+
     /// Returns the error object without `root_cause` and `status`.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();
@@ -217,6 +233,8 @@ impl RequestError {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -225,6 +243,13 @@ mod tests {
         assert!(error.reason.len() < REASON_BYTES_MAX + 40);
         assert!(error.reason.ends_with("é... (200000 bytes)"), "{}", &error.reason[REASON_BYTES_MAX - 10..]);
         assert_eq!(RequestError::parsing("short").reason, "short");
+    }
+
+    #[test]
+    fn texts_of_an_error_are_counted_with_those_of_its_causes() {
+        let cause = RequestError::parsing("abc").with("script_stack", json!(["de", {"f": "gh"}]));
+        assert_eq!(cause.text_bytes(), 8);
+        assert_eq!(RequestError::illegal_argument("1234").with("line", 5).caused_by(cause).text_bytes(), 12);
     }
 
     #[test]

@@ -43,6 +43,26 @@ pub struct Task {
 struct Finished {
     nanos: u64,
     outcome: Result<Value>,
+    /// Memory that the outcome takes.
+    bytes: u64,
+}
+
+impl Finished {
+    /// A result that is too large to be kept is replaced by an error that says so.
+    fn new(nanos: u64, outcome: Result<Value>) -> Finished {
+        let bytes = match &outcome {
+            Ok(result) => limber_mapping::copied_bytes(result),
+            Err(error) => error.text_bytes() as u64,
+        };
+        if bytes <= FINISHED_BYTES_MAX {
+            return Finished { nanos, outcome, bytes };
+        }
+        let reason = format!(
+            "the result of the task takes [{bytes}] bytes, and at most [{FINISHED_BYTES_MAX}] are kept"
+        );
+        let error = RequestError::new(ErrorClass::TooManyRequests, "circuit_breaking_exception", reason);
+        Finished { nanos, outcome: Err(error), bytes: 0 }
+    }
 }
 
 impl Task {
@@ -94,6 +114,8 @@ impl Task {
 
 /// How many results of background tasks are kept for `GET _tasks/{id}`.
 const FINISHED_MAX: usize = 100;
+/// Memory that these results may take together. A request by query lists up to ten thousand failures.
+const FINISHED_BYTES_MAX: u64 = 16 << 20;
 /// How many tasks may run in the background at a time. Each has a thread of its own.
 const BACKGROUND_MAX: usize = 100;
 
@@ -113,6 +135,20 @@ struct List {
     ended: Condvar,
     /// The number of tasks that run in the background.
     background: AtomicUsize,
+}
+
+impl List {
+    /// Keeps the result of a task for [`Tasks::get`]. The oldest results make room for it.
+    fn keep(&self, task: Arc<Task>) {
+        let bytes_of = |task: &Arc<Task>| task.finished.lock().as_ref().map_or(0, |finished| finished.bytes);
+        let mut finished = self.finished.lock();
+        finished.insert(task.id, task);
+        let mut bytes: u64 = finished.values().map(bytes_of).sum();
+        while finished.len() > FINISHED_MAX || bytes > FINISHED_BYTES_MAX {
+            let Some((_, oldest)) = finished.pop_first() else { return };
+            bytes -= bytes_of(&oldest);
+        }
+    }
 }
 
 /// One of the tasks that may run in the background at a time. Its place is free again when this is dropped.
@@ -276,7 +312,10 @@ impl Tasks {
         };
         let mut body = json!({"completed": true, "task": self.show(&task, node_id, true)});
         match task.finished.lock().as_ref().map(|finished| &finished.outcome) {
-            Some(Ok(response)) => body["response"] = response.clone(),
+            Some(Ok(response)) => {
+                limber_mapping::claim_tree(response)?;
+                body["response"] = response.clone();
+            }
             Some(Err(error)) => body["error"] = error.to_json(),
             None => {}
         }
@@ -340,13 +379,8 @@ impl Tasks {
         let spawned = limber_store::sync::spawn(&format!("task-{id}"), move || {
             let outcome = caught(work);
             let nanos = clock.monotonic_nanos().saturating_sub(task.start_nanos);
-            *task.finished.lock() = Some(Finished { nanos, outcome });
-            let mut finished = list.finished.lock();
-            finished.insert(task.id, task.clone());
-            while finished.len() > FINISHED_MAX {
-                finished.pop_first();
-            }
-            drop(finished);
+            *task.finished.lock() = Some(Finished::new(nanos, outcome));
+            list.keep(task.clone());
             list.running.lock().remove(&task.id);
             drop((held, place));
             list.ended.notify_all();
@@ -391,5 +425,25 @@ mod tests {
         running.pop();
         tasks.wait(60_000, || tasks.has_place()).expect("a task ends");
         drop(start().expect("a place again"));
+    }
+
+    #[test]
+    fn results_are_kept_within_a_number_of_bytes() {
+        let tasks = Tasks::new("node".into(), Arc::new(ManualClock::default()));
+        let run = |bytes: usize| {
+            let work = move || Ok(Value::from("x".repeat(bytes)));
+            let id = tasks.spawn("test", String::new(), work).expect("a place");
+            let id: u64 = id.trim_start_matches("node:").parse().expect("a number");
+            tasks.wait(60_000, || tasks.list().is_empty()).expect("it ends");
+            id
+        };
+        let kept = |id: u64| tasks.get(id, 0, "node").expect("not cancelled");
+        let part = FINISHED_BYTES_MAX as usize / 3;
+        let (first, second) = (run(part), run(part));
+        assert!(kept(first).is_some() && kept(second).is_some());
+        let third = run(part);
+        assert!(kept(first).is_none() && kept(second).is_some() && kept(third).is_some());
+        let large = kept(run(FINISHED_BYTES_MAX as usize)).expect("an error is kept");
+        assert_eq!(large["error"]["type"], "circuit_breaking_exception");
     }
 }
