@@ -51,7 +51,8 @@ pub(super) fn render(
                     outcome.pipelines.iter().flatten().map(|name| 8 + 6 * name.len()).sum::<usize>();
                 pipelines + outcome.source.as_ref().map_or(0, |source| source.len())
             }
-            Err(_) => 0,
+            // An error may quote a script, of which the request only has the name.
+            Err(error) => 2 * error.text_bytes(),
         };
         work::check_growth(out.len(), out.capacity(), shown_bytes + ITEM_BYTES)?;
         model = render_item(&mut out, item, &response.indices[item.index], own.or(filter))?;

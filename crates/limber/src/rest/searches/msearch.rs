@@ -57,6 +57,9 @@ pub const ROUTES: &[Route] = &[
 /// Maximum number of searches in one request; more are refused.
 const SEARCHES_MAX: usize = 10_000;
 
+/// Bytes after a response: a comma and its status.
+const STATUS_BYTES: usize = 16;
+
 fn msearch(app: &App, request: &Request) -> Result<Response> {
     run(app, request, |line, header| Ok(Ok(header.search(&parse_json(line)?, line, request)?)))
 }
@@ -101,8 +104,10 @@ pub fn run(
             charge.grow(bytes.len() as u64, "<msearch>").map_err(|error| circuit_breaking(&error))?;
             Ok(bytes)
         });
-        let bytes = answer.as_ref().map_or(0, Vec::len);
-        work::check_growth(out.len(), out.capacity(), bytes).map_err(stopped)?;
+        // Errors of shards may each quote a script.
+        let answer = answer.map_err(|error| crate::http::json::to_bytes(&error_body(&error), false));
+        let bytes = answer.as_ref().map_or_else(Vec::len, Vec::len);
+        work::check_growth(out.len(), out.capacity(), bytes + STATUS_BYTES).map_err(stopped)?;
         if !out.is_empty() {
             out.push(b',');
         }
@@ -111,7 +116,7 @@ pub fn run(
                 out.extend_from_slice(&bytes[..bytes.len() - 1]);
                 out.extend_from_slice(b",\"status\":200}");
             }
-            Err(error) => out.extend_from_slice(&crate::http::json::to_bytes(&error_body(&error), false)),
+            Err(error) => out.extend_from_slice(&error),
         }
         // Even ten thousand error responses take time to produce.
         check_work()?;
@@ -119,6 +124,7 @@ pub fn run(
     // From here on the whole response is charged.
     drop(charge);
     let head = format!("{{\"took\":{},\"responses\":[", started.elapsed().as_millis());
+    work::check_growth(out.len(), out.capacity(), head.len() + 2).map_err(stopped)?;
     out.splice(..0, head.into_bytes());
     out.extend_from_slice(b"]}");
     Ok(Response::raw(200, out))
