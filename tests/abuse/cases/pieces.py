@@ -114,6 +114,15 @@ CASES = [
     document("range", lambda: '{"r":{"gte":' + lists() + "}}"),
     document("features", lambda: '{"rf":{' + ",".join(f'"a{n}":1' for n in range(700_000)) + "}}"),
     rested("mapping_as_text", "PUT", "/_template/x", lambda: {"index_patterns": ["x-*"], "mappings": '{"properties":' + lists() + "}"}),
+    # Lists of short items, each of which becomes something large.
+    search("sorts", lambda: {"sort": ["k"] * 1_500_000}),
+    query("functions", lambda: {"function_score": {"functions": [{"weight": 1}] * 500_000}}),
+    query("examples", lambda: {"more_like_this": {"fields": ["t"], "like": [{"_id": "1"}] * 500_000}}),
+    rested("dynamic_templates", "PUT", "/dynamic", lambda: {"mappings": {"dynamic_templates": [{"a": {"mapping": {}}}] * 300_000}}),
+    rested("dynamic_formats", "PUT", "/dynamic", lambda: {"mappings": {"dynamic_date_formats": ["y"] * 1_000_000}}),
+    rested("grok_patterns", "PUT", "/_ingest/pipeline/x", lambda: {"processors": [{"grok": {"field": "a", "patterns": ["%{IP:a}"] * 100_000}}]}, cleanup=[("DELETE", "/_ingest/pipeline/x")]),
+    rested("date_patterns", "PUT", "/_ingest/pipeline/x", lambda: {"processors": [{"date": {"field": "a", "formats": ["y"] * 1_000_000}}]}, cleanup=[("DELETE", "/_ingest/pipeline/x")]),
+    rested("levels", "PUT", "/_ingest/pipeline/x", lambda: {"processors": [{"set": {"field": "a." * (6 * MB), "value": 1}}]}),
     # A script that each part of a field had for itself.
     search("composite", lambda: {"runtime_mappings": composite(2_000)}),
     rested("composite_mapped", "PUT", "/rc", lambda: {"mappings": {"runtime": composite(900)}}, cleanup=[("DELETE", "/rc")]),

@@ -43,6 +43,23 @@ fn lists_in_a_text() {
 }
 
 #[test]
+fn lists_of_short_items() {
+    let mut victim = victim();
+    let sorts = json!({"sort": vec!["a"; 1 << 20]});
+    victim.refused(ANY, "POST", "/i/_search", sorts.to_string());
+    // Elasticsearch has no limit for these, so they are refused only if there is no room.
+    let functions = json!({"function_score": {"functions": vec![json!({"weight": 1}); 300_000]}});
+    victim.send("POST", "/i/_search", json!({"query": functions}).to_string());
+    let templates = vec![json!({"a": {"mapping": {}}}); 200_000];
+    victim.send("PUT", "/dynamic", json!({"mappings": {"dynamic_templates": templates}}).to_string());
+    let set = json!({"set": {"field": "a.".repeat(NAMES), "value": 1}});
+    victim.refused(ANY, "PUT", "/_ingest/pipeline/p", json!({"processors": [set]}).to_string());
+    let mapping = "{\"properties\":[".to_owned() + &"[],".repeat(NAMES / 2) + "[]]}";
+    let template = json!({"index_patterns": ["x-*"], "mappings": mapping});
+    victim.refused(ANY, "PUT", "/_template/x", template.to_string());
+}
+
+#[test]
 fn texts_of_queries() {
     let mut victim = victim();
     let words = || Value::from("a ".repeat(NAMES / 4));

@@ -68,8 +68,10 @@ impl Template {
                 "Dynamic template syntax error. An array of named objects is expected.",
             ));
         };
-        list.iter()
-            .map(|entry| match entry {
+        let parse = |entry: &Value| {
+            // Each has copies of its body.
+            limber_work::check_beyond_deadline()?;
+            match entry {
                 Value::Object(entry) if entry.len() == 1 => {
                     let (name, body) = entry.iter().next().expect("one entry");
                     let Value::Object(body) = body else {
@@ -78,8 +80,9 @@ impl Template {
                     Template::parse(name, body)
                 }
                 _ => Err(mapper_parsing("A dynamic template must be defined with a name")),
-            })
-            .collect()
+            }
+        };
+        list.iter().map(parse).collect()
     }
 
     fn parse(name: &str, body: &Map<String, Value>) -> Result<Template, RequestError> {

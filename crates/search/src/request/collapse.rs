@@ -71,6 +71,7 @@ fn parse_inner_hits(value: &Value) -> Result<Vec<InnerHits>, RequestError> {
         one => std::slice::from_ref(one),
     };
     let parse = |item: &Value| {
+        limber_work::check_beyond_deadline()?;
         let Value::Object(body) = item else {
             return Err(RequestError::parsing("Invalid token in inner_hits array"));
         };

@@ -83,6 +83,7 @@ impl Rescore {
         };
         let mut rescores = Vec::with_capacity(items.len());
         for item in items {
+            limber_work::check_beyond_deadline()?;
             if item.get("script").is_some_and(Value::is_object) && !rescores.is_empty() {
                 return Err(RequestError::unsupported("[script] after another [rescore]"));
             }

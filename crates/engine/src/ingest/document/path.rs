@@ -5,6 +5,7 @@
 //! and metadata appear next to the source's fields.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::node::{Kind, NONE, Node, NodeId};
 use super::value::java_type;
@@ -67,10 +68,12 @@ impl FieldPath {
         };
         // Java's `String.split` drops trailing empty strings.
         let rest = rest.trim_end_matches('.');
-        let parts: Box<[Box<str>]> = rest.split('.').map(Box::from).collect();
-        if rest.is_empty() || parts.len() > PART_COUNT_MAX {
+        // A part of one letter takes many times its size, and a processor may have many paths.
+        work::check_beyond_deadline()?;
+        if rest.is_empty() || rest.split('.').count() > PART_COUNT_MAX {
             return Err(RequestError::illegal_argument(format!("path [{path}] is not valid")));
         }
+        let parts: Box<[Box<str>]> = rest.split('.').map(Box::from).collect();
         if base == Base::Source && METADATA.contains(&&*parts[0]) {
             base = Base::Metadata;
         }

@@ -98,13 +98,22 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let formats = options.strings("formats")?;
     let output = options.string_or("output_format", OUTPUT_PATTERN)?;
     let output = Output::parse(&output)?;
-    let formats: Vec<Format> = formats.into_iter().map(format).collect();
+    let formats = formats_of(formats)?;
     if let Some(locale) = locale
         && !(output.is_neutral() && formats.iter().all(Format::is_neutral))
     {
         return Err(RequestError::unsupported(format!("the locale [{locale}] of the processor [date]")));
     }
     Ok(Box::new(DateProcessor { field, target, formats, timezone, output }))
+}
+
+/// Reads the formats of a processor. Each takes many times the size of its name.
+pub(super) fn formats_of(names: Vec<String>) -> Result<Vec<Format>, RequestError> {
+    let read = |name: String| -> Result<Format, RequestError> {
+        work::check()?;
+        Ok(format(name))
+    };
+    names.into_iter().map(read).collect()
 }
 
 /// Whether the locale is English; only English names of months and days are supported, so any other locale is
@@ -115,7 +124,7 @@ pub fn is_english(locale: &str) -> bool {
 }
 
 /// Makes a format from its name or pattern.
-pub fn format(name: String) -> Format {
+fn format(name: String) -> Format {
     match name.as_str() {
         "ISO8601"
         | "iso8601"

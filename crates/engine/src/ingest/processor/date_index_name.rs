@@ -13,7 +13,7 @@ use super::super::document::path::FieldPath;
 use super::super::document::value::java_text;
 use super::super::options::Options;
 use super::super::template::Text;
-use super::date::{Format, first_instant, format};
+use super::date::{Format, first_instant, formats_of};
 use super::{Flow, Processor};
 
 const FORMAT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXX";
@@ -51,7 +51,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         true => options.strings("date_formats")?,
         false => vec![FORMAT.to_owned()],
     };
-    let formats: Vec<Format> = formats.into_iter().map(format).collect();
+    let formats = formats_of(formats)?;
     if let Some(Format::Pattern(name, Err(reason))) =
         formats.iter().find(|format| matches!(format, Format::Pattern(_, Err(_))))
     {

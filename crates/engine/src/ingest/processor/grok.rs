@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::super::document::IngestDocument;
 use super::super::document::node::{Kind, Node};
@@ -48,6 +49,8 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let definitions = definitions(options)?;
     let mut expressions = Vec::with_capacity(patterns.len());
     for pattern in &patterns {
+        // An expression of a few letters takes kilobytes.
+        work::check()?;
         let grok = Grok::parse(pattern, library(ecs), &definitions);
         expressions.push(grok.map_err(|reason| {
             options.error("patterns", &format!("Invalid regex pattern found in: [{pattern}]. {reason}"))

@@ -232,6 +232,7 @@ fn parse_weight(value: &Value) -> Result<f32, RequestError> {
 }
 
 fn parse_entry(item: &Value, parser: &mut Parser<'_>) -> Result<Entry, RequestError> {
+    limber_work::check_beyond_deadline()?;
     let Value::Object(members) = item else {
         return Err(RequestError::parsing(format!(
             "failed to parse [START_OBJECT]. malformed query, expected a [{}] while parsing functions but got a [function_score] instead",

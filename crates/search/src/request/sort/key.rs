@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::{ObjectParser, RequestError};
 use limber_script::Script;
+use limber_work as work;
 use serde_json::Value;
 
 use super::geo::{self, GeoSort};
@@ -138,6 +139,8 @@ impl Sort {
         match value {
             Value::Array(items) => {
                 for item in items {
+                    // A name of one letter becomes a sort of hundreds of bytes.
+                    work::check_beyond_deadline()?;
                     if matches!(item, Value::Number(_) | Value::Bool(_)) {
                         return Err(malformed_sort());
                     }
@@ -154,6 +157,7 @@ impl Sort {
         match item {
             Value::Object(members) => {
                 for (field, options) in members {
+                    work::check_beyond_deadline()?;
                     sorts.push(Sort::parse_options(field, options)?);
                 }
                 Ok(())

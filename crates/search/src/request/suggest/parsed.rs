@@ -70,6 +70,7 @@ impl Suggest {
         };
         let mut entries = Vec::new();
         for (name, value) in members {
+            limber_work::check_beyond_deadline()?;
             match value {
                 Value::Object(body) => entries.push(suggestion(name, body, global.as_deref())?),
                 _ if name == "text" => {}

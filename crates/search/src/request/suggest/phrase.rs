@@ -111,6 +111,7 @@ impl PhraseRequest {
             "direct_generator" => {
                 let list = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
                 for generator in list {
+                    limber_work::check_beyond_deadline()?;
                     self.generators.push(Generator::parse(generator)?);
                 }
             }

@@ -157,6 +157,7 @@ impl Members<'_, '_> {
         };
         let mut rules = Vec::with_capacity(items.len());
         for item in items {
+            limber_work::check_beyond_deadline()?;
             let members = match item {
                 Value::Object(members) => members,
                 Value::Array(_) => return Err(self.wrong_type(key, item)),

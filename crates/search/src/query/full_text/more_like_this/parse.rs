@@ -18,6 +18,7 @@ pub(super) struct Examples {
 
 impl Examples {
     fn add(&mut self, value: &Value) -> Result<(), RequestError> {
+        limber_work::check_beyond_deadline()?;
         match value {
             Value::Object(members) => self.items.push(Item::parse(members)?),
             Value::Null => {}
