@@ -6,7 +6,7 @@ use limber_work as work;
 use serde_json::Value;
 
 use super::walk::{Stop, Walk};
-use super::whole_value::claim_tree;
+use super::whole_value::claim_value;
 use super::{error, json};
 use crate::RequestError;
 use crate::field::completion::{Completion, Input};
@@ -144,7 +144,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         for (context, values) in completion.contexts.iter().zip(&mut contexts) {
             let Some(path) = context.path.as_ref().filter(|_| values.is_empty()) else { continue };
             if document.is_none() {
-                claim_tree(self.bytes)?;
+                claim_value(self.bytes)?;
             }
             let document = document
                 .get_or_insert_with(|| serde_json::from_str::<Value>(self.text).unwrap_or(Value::Null));

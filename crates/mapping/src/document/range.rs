@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
-use super::whole_value::claim_tree;
+use super::whole_value::claim_value;
 use super::{error, json};
 use crate::RequestError;
 use crate::field::{Ends, FieldSink, RangeKind, RangeReader, Scalar, block_of};
@@ -34,7 +34,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             let text = &self.text[start..stop];
             let is_whole = matches!(self.bytes[start], b'{' | b'[');
             let offset = if is_whole { stop - 1 } else { start };
-            claim_tree(text.as_bytes())?;
+            claim_value(text.as_bytes())?;
             // Fails only if serde_json is stricter (numbers beyond a double).
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
             match reader.take(&name, &value) {

@@ -20,7 +20,7 @@ const UNCLAIMED_BYTES_MAX: usize = 4 << 10;
 ///
 /// # Errors
 /// There is not enough memory, or the request must end.
-pub(super) fn claim_tree(text: &[u8]) -> Result<(), RequestError> {
+pub(super) fn claim_value(text: &[u8]) -> Result<(), RequestError> {
     if text.len() > UNCLAIMED_BYTES_MAX {
         claim_parsed(text)?;
     }
@@ -159,10 +159,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// is `false`.
     ///
     /// # Errors
-    /// Those of [`claim_tree`].
+    /// Those of [`claim_value`].
     pub(super) fn value_of(&self, at: usize, end: usize) -> Result<Value, RequestError> {
         let text = &self.text[at..end];
-        claim_tree(text.as_bytes())?;
+        claim_value(text.as_bytes())?;
         Ok(serde_json::from_str(text).unwrap_or(Value::Bool(false)))
     }
 
