@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 
-from case import OK, REFUSED, Case, Lines, abandoned, acts, rested
+from case import OK, REFUSED, Case, Lines, abandoned, acts, rested, several
 
 ANY = OK + REFUSED
 ONE = {"number_of_shards": 1, "number_of_replicas": 0}
@@ -77,6 +77,9 @@ CASES = [
     # Each task has a thread, and holds what its request parsed.
     tasks("tasks", 1_500, {}),
     tasks("tasks_with_queries", 200, {"query": {"bool": {"should": [{"match_all": {}}, {"terms": {"k": [f"k{n}" for n in range(20_000)]}}]}}}),
+    # Each shard has the names of groups for itself.
+    several("groups", [("POST", "/sharded/_search", {"size": 0, "stats": [f"{n}-{m}" + "x" * 500 for m in range(100)]}) for n in range(10)],
+            setup=[("PUT", "/sharded", {"settings": {"number_of_shards": 800, "number_of_replicas": 0}})], seconds=60),
     # Lists in a text, and lines.
     rested("msearch_lines", "POST", "/_msearch", lambda: b"{}" + b"\n" * (16 * MB)),
     rested("restore_indices", "POST", "/_snapshot/r/s/_restore?wait_for_completion=true", lambda: {"indices": commas()}),

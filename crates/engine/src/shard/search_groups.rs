@@ -1,6 +1,7 @@
 //! Statistics of searches by the groups that they name in `stats`.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use limber_store::sync::Mutex;
 use limber_text::wildcard;
@@ -8,6 +9,11 @@ use serde_json::{Map, Value, json};
 
 /// Maximum number of groups of a shard. Searches of further groups are counted only in the totals.
 const GROUPS_MAX: usize = 1_000;
+/// Maximum number of groups of all shards of the process together: each shard has the names for itself, and a
+/// few searches reach all shards.
+const GROUPS_OF_ALL_MAX: usize = 20_000;
+/// The number of groups of all shards.
+static GROUPS_OF_ALL: AtomicUsize = AtomicUsize::new(0);
 /// Bytes of a group's name. Longer names are truncated to limit their memory.
 const NAME_BYTES_MAX: usize = 512;
 
@@ -37,10 +43,7 @@ impl SearchGroups {
                 end -= 1;
             }
             let name = &name[..end];
-            if known.len() >= GROUPS_MAX && !known.contains_key(name) {
-                continue;
-            }
-            let counts = known.entry(name.to_owned()).or_default();
+            let Some(counts) = counts_of(&mut known, name) else { continue };
             counts.queries += 1;
             counts.query_nanos += nanos;
             counts.fetches += u64::from(succeeded);
@@ -64,6 +67,24 @@ impl SearchGroups {
     }
 }
 
+/// Returns the counts of a group; `None` if it is new and there are too many already.
+fn counts_of<'k>(known: &'k mut BTreeMap<String, Counts>, name: &str) -> Option<&'k mut Counts> {
+    if !known.contains_key(name) {
+        if known.len() >= GROUPS_MAX || GROUPS_OF_ALL.load(Ordering::Relaxed) >= GROUPS_OF_ALL_MAX {
+            return None;
+        }
+        GROUPS_OF_ALL.fetch_add(1, Ordering::Relaxed);
+        known.insert(name.to_owned(), Counts::default());
+    }
+    known.get_mut(name)
+}
+
+impl Drop for SearchGroups {
+    fn drop(&mut self) {
+        GROUPS_OF_ALL.fetch_sub(self.0.get_mut().len(), Ordering::Relaxed);
+    }
+}
+
 impl Counts {
     fn to_json(self) -> Value {
         json!({
@@ -82,5 +103,28 @@ impl Counts {
             "suggest_time_in_millis": 0,
             "suggest_current": 0,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shards_together_have_so_many_groups() {
+        let names: Vec<String> = (0..GROUPS_MAX + 1).map(|number| format!("group{number}")).collect();
+        let shards: Vec<SearchGroups> =
+            (0..2 * GROUPS_OF_ALL_MAX / GROUPS_MAX).map(|_| SearchGroups::default()).collect();
+        shards.iter().for_each(|shard| shard.add(&names, 1, true, false));
+        let counts: Vec<usize> = shards.iter().map(|shard| shard.0.lock().len()).collect();
+        assert_eq!(counts[0], GROUPS_MAX);
+        assert!(counts.iter().sum::<usize>() <= GROUPS_OF_ALL_MAX);
+        // Those that are known are still counted.
+        shards[0].add(&names[..1], 1, true, false);
+        assert_eq!(shards[0].0.lock()["group0"].queries, 2);
+        drop(shards);
+        let next = SearchGroups::default();
+        next.add(&names, 1, true, false);
+        assert_eq!(next.0.lock().len(), GROUPS_MAX, "those of closed shards are forgotten");
     }
 }
