@@ -20,6 +20,9 @@ thread_local! {
     static READ_LAST: RefCell<Weak<DateFormat>> = const { RefCell::new(Weak::new()) };
 }
 
+/// The length from which a list is checked while it is parsed.
+const CHECKED_MIN: usize = 64;
+
 /// A parsed `format` list such as `strict_date_optional_time||epoch_millis`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DateFormat {
@@ -105,8 +108,11 @@ impl DateFormat {
             )));
         }
         let alternative = |name: &&str| {
-            // A pattern of one letter takes hundreds of bytes.
-            limber_work::check_beyond_deadline()?;
+            // A pattern of one letter takes hundreds of bytes. The built-in lists, which are short and made
+            // once for all requests, must not fail because of the one that first needs them.
+            if names.len() > CHECKED_MIN {
+                limber_work::check_beyond_deadline()?;
+            }
             Alternative::parse(name, locale)
         };
         let alternatives = names.iter().map(alternative).collect::<Result<Vec<_>, RequestError>>()?;

@@ -68,8 +68,6 @@ impl FieldPath {
         };
         // Java's `String.split` drops trailing empty strings.
         let rest = rest.trim_end_matches('.');
-        // A part of one letter takes many times its size, and a processor may have many paths.
-        work::check_beyond_deadline()?;
         if rest.is_empty() || rest.split('.').count() > PART_COUNT_MAX {
             return Err(RequestError::illegal_argument(format!("path [{path}] is not valid")));
         }
@@ -78,6 +76,19 @@ impl FieldPath {
             base = Base::Metadata;
         }
         Ok(FieldPath { text: path.into(), base, parts })
+    }
+
+    /// Parses each path of a list.
+    ///
+    /// # Errors
+    /// Those of [`FieldPath::parse`], and the request's end.
+    pub fn parse_all<T: FromIterator<FieldPath>>(paths: &[String]) -> Result<T, RequestError> {
+        let parse_next = |path: &String| {
+            // A part of one letter takes many times its size.
+            work::check_beyond_deadline()?;
+            FieldPath::parse(path)
+        };
+        paths.iter().map(parse_next).collect()
     }
 
     /// Returns the path as it was written.

@@ -35,7 +35,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     if targets.is_empty() {
         return Err(options.error("target_fields", "target fields list can't be empty"));
     }
-    let targets = targets.iter().map(|path| FieldPath::parse(path)).collect::<Result<_, _>>()?;
+    let targets = FieldPath::parse_all(&targets)?;
     Ok(Box::new(Csv { field, targets, separator, quote, trim, ignore_missing, empty_value }))
 }
 

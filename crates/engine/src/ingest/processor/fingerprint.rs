@@ -62,7 +62,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         return Err(options.error("fields", "field name must be non-empty"));
     }
     fields.sort_unstable();
-    let fields = fields.iter().map(|path| FieldPath::parse(path)).collect::<Result<_, _>>()?;
+    let fields = FieldPath::parse_all(&fields)?;
     let target = FieldPath::parse(&options.string_or("target_field", "fingerprint")?)?;
     let salt = options.string_or("salt", "")?.into_bytes();
     let name = options.string_or("method", "SHA-1")?;

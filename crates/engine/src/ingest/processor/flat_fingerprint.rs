@@ -81,7 +81,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     let fields = match fields.is_empty() {
         true => Fields::AllBut(excluded.into_iter().collect()),
-        false => Fields::These(fields.iter().map(|path| FieldPath::parse(path)).collect::<Result<_, _>>()?),
+        false => Fields::These(FieldPath::parse_all(&fields)?),
     };
     Ok(Box::new(FlatFingerprint { fields, target, method, ignore_missing }))
 }
