@@ -179,11 +179,13 @@ async fn take_in(
     config: Arc<HttpConfig>,
 ) {
     let connection = admission.connection.clone();
-    let readable = tokio::select! {
-        readable = stream.readable() => readable,
+    // A socket may be called readable although nothing has arrived, so a byte is looked at.
+    let mut first = [0];
+    let arrived = tokio::select! {
+        arrived = stream.peek(&mut first) => arrived,
         () = connection.asked_to_close() => return,
     };
-    if readable.is_ok() {
+    if arrived.is_ok_and(|count| count > 0) {
         Box::pin(serve_connection(Socket::Plain(stream), peer, admission, app, config)).await;
     }
 }
