@@ -293,3 +293,28 @@ fn the_limit_of_all_pools_is_dynamic_and_refuses_with_429() {
     );
     client.expect(201, "POST", "/i/_doc", body);
 }
+
+/// A connection gets its buffers with its first byte.
+#[test]
+fn connections_that_say_nothing_take_little_memory() {
+    const COUNT: usize = 500;
+    /// With its buffers a connection takes three times as much.
+    const BYTES_MAX: u64 = 7 << 10;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = ServerProcess::start(folder.path(), &[]);
+    let mut client = server.client();
+    let mut open_count = || {
+        let stats = client.expect(200, "GET", "/_nodes/stats/http", Value::Null);
+        let node = stats["nodes"].as_object().and_then(|nodes| nodes.values().next()).expect("a node");
+        node["http"]["current_open"].as_u64().expect("a number")
+    };
+    open_count();
+    let before = anonymous_bytes(&server);
+    let _idle: Vec<Client> = (0..COUNT).map(|_| server.client()).collect();
+    let until = Instant::now() + Duration::from_secs(30);
+    while open_count() <= COUNT as u64 {
+        assert!(Instant::now() < until, "connections are accepted");
+    }
+    let grown = anonymous_bytes(&server).saturating_sub(before);
+    assert!(grown < COUNT as u64 * BYTES_MAX, "{grown} bytes for {COUNT} connections");
+}
