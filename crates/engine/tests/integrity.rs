@@ -249,3 +249,35 @@ fn copy_folder(from: &Path, to: &Path) {
         }
     }
 }
+
+#[test]
+fn a_folder_without_a_node_is_refused_and_nothing_is_created_in_it() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let path = temporary.path();
+    std::fs::create_dir(path.join("notes")).expect("created");
+    let names = || std::fs::read_dir(path).expect("lists").count();
+    let checked = check_data_folder(path).map(drop);
+    let repaired = repair_data_folder(path, true).map(drop);
+    let inspected = inspect_data_folder(path).map(drop);
+    let reset = set_password_offline(path, "elastic", "new-password");
+    for outcome in [checked, repaired, inspected, reset] {
+        let reason = outcome.expect_err("refused").reason;
+        assert!(reason.contains("is not a data folder"), "{reason}");
+    }
+    assert_eq!(names(), 1);
+    assert!(check_data_folder(&path.join("none")).is_err() && names() == 1);
+}
+
+#[test]
+fn a_node_does_not_begin_in_a_folder_of_elasticsearch() {
+    for name in ["_state", "nodes"] {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let path = temporary.path();
+        std::fs::create_dir(path.join(name)).expect("created");
+        let opened = Node::open(config(path));
+        let reason = opened.err().expect("refused").reason;
+        assert!(reason.contains("data of Elasticsearch"), "{reason}");
+        assert!(check_data_folder(path).expect_err("refused").reason.contains("data of Elasticsearch"));
+        assert_eq!(std::fs::read_dir(path).expect("lists").count(), 1);
+    }
+}

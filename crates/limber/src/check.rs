@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
+use limber_mapping::RequestError;
 
 /// Verify every byte of a data folder whose server is not running
 ///
@@ -32,7 +33,7 @@ const LOSSES: u8 = 3;
 impl CheckCommand {
     /// Prints the problems found and returns the exit code. Fails if the folder cannot be read.
     pub fn run(self) -> Result<ExitCode> {
-        let report = limber_engine::check_data_folder(&self.data)?;
+        let report = limber_engine::check_data_folder(&self.data).map_err(in_words)?;
         for line in &report.lines {
             println!("{line}");
         }
@@ -40,7 +41,7 @@ impl CheckCommand {
             println!("no problems found");
             return Ok(ExitCode::SUCCESS);
         }
-        let repair = limber_engine::repair_data_folder(&self.data, self.repair)?;
+        let repair = limber_engine::repair_data_folder(&self.data, self.repair).map_err(in_words)?;
         for line in &repair.lines {
             println!("{line}");
         }
@@ -49,7 +50,7 @@ impl CheckCommand {
             eprintln!("error: {count} problems found in {data}");
             return Ok(ExitCode::FAILURE);
         }
-        let left = limber_engine::check_data_folder(&self.data)?;
+        let left = limber_engine::check_data_folder(&self.data).map_err(in_words)?;
         left.lines.iter().filter(|line| line.starts_with("PROBLEM")).for_each(|line| println!("{line}"));
         println!("{count} problems found, {} left", left.problem_count);
         Ok(match (left.problem_count, repair.has_losses) {
@@ -58,4 +59,10 @@ impl CheckCommand {
             _ => ExitCode::FAILURE,
         })
     }
+}
+
+/// Converts an error of the engine for a command line, where the names of Elasticsearch's exceptions say
+/// nothing.
+pub(crate) fn in_words(error: RequestError) -> Error {
+    Error::msg(error.reason)
 }

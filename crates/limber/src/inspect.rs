@@ -7,6 +7,8 @@ use anyhow::{Result, bail};
 use limber_engine::TermIndexReport;
 use limber_text::byte_size;
 
+use crate::check::in_words;
+
 /// Show how large the term indices (FSTs) of a data folder are whose server is not running
 #[derive(Debug, clap::Args)]
 #[command(
@@ -22,7 +24,7 @@ pub struct InspectCommand {
 impl InspectCommand {
     /// Prints the report. Fails if the folder cannot be read.
     pub fn run(self) -> Result<()> {
-        let report = limber_engine::inspect_data_folder(&self.data)?;
+        let report = limber_engine::inspect_data_folder(&self.data).map_err(in_words)?;
         print(&mut std::io::stdout().lock(), &report)?;
         for note in &report.notes {
             println!("{note}");

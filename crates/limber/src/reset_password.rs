@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
+
+use crate::check::in_words;
 
 /// Give a user of a data folder a new password and print it; no server may be using the folder
 #[derive(Debug, clap::Args)]
@@ -26,8 +28,7 @@ impl ResetPasswordCommand {
     /// The folder holds no node or is in use, or the user does not exist.
     pub fn run(self) -> Result<()> {
         let password = limber_access::new_password();
-        limber_engine::set_password_offline(&self.data, &self.username, &password)
-            .map_err(|error| Error::msg(error.reason))?;
+        limber_engine::set_password_offline(&self.data, &self.username, &password).map_err(in_words)?;
         println!("{password}");
         Ok(())
     }

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
 use limber_store::{Directory, Disk};
 
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
 use crate::node::{
-    Newest, NodeState, Origin, STATE_FOLDER, STATE_NAME, SecurityFiles, index_folder, read_index_file,
-    shard_folder,
+    Newest, NodeState, Origin, STATE_FOLDER, STATE_NAME, SecurityFiles, index_folder, open_error,
+    read_index_file, require_node, shard_folder,
 };
 use crate::shard::store_error;
 use crate::volumes::Volumes;
@@ -36,12 +35,10 @@ pub(crate) enum Found {
 /// Calls `visit` for everything in a data folder that no server uses, and in the further data folders that it
 /// knows. The folders are locked meanwhile.
 ///
-/// Errors: the folder cannot be read, or a running server has locked it.
+/// Errors: no node has kept data in the folder, it cannot be read, or a running server has locked it.
 pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Result<()> {
-    if !path.is_dir() {
-        return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
-    }
-    let disk: Arc<dyn Disk> = Arc::new(Volumes::open_known(path).map_err(|error| store_error(&error))?);
+    require_node(path)?;
+    let disk: Arc<dyn Disk> = Arc::new(Volumes::open_known(path).map_err(|error| open_error(&error))?);
     let folders = disk.folders("indices").map_err(|e| store_error(&e))?;
     let state = match read_state(&*disk) {
         Ok(None) if !folders.is_empty() => {

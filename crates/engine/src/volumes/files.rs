@@ -1,6 +1,7 @@
 //! The small files of volumes: identities and pointers.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use limber_store::directory::{Replaced, replace};
 use limber_store::{Directory, Disk, Error, Result};
@@ -77,6 +78,11 @@ pub(super) fn read_pointer(place: &dyn Directory) -> Result<Option<String>> {
 /// Makes the place of a shard in the main folder point to a volume.
 pub(super) fn write_pointer(place: &dyn Directory, volume: &str) -> Result<()> {
     write(place, POINTER_NAME, &POINTER, &Pointer { volume: volume.to_owned() })
+}
+
+/// Whether the folder is a volume of any node.
+pub(crate) fn is_volume(path: &Path) -> bool {
+    path.join(IDENTITY_FOLDER).join(IDENTITY_NAME).is_file()
 }
 
 /// Reads a file of a folder without creating the folder.

@@ -30,4 +30,5 @@ mod tests;
 mod volume;
 
 pub use disk::Volumes;
+pub(crate) use files::is_volume;
 pub use volume::Opener;

@@ -3,6 +3,7 @@
 pub(super) mod changes;
 pub(super) mod cluster;
 pub(super) mod kept;
+pub(super) mod main_folder;
 pub(super) mod scripts;
 pub(super) mod security;
 pub(super) mod security_files;

@@ -11,6 +11,7 @@ use limber_store::{Disk, FsDisk};
 use serde_json::{Map, Value};
 
 use super::kept::Kept;
+use super::main_folder::{open_error, require_node};
 use super::security_files::SecurityFiles;
 use super::state::{NodeState, Origin};
 use crate::api::Result;
@@ -230,13 +231,8 @@ pub(in crate::node) fn check_sees_all(index: &str, why: &str) -> Result<()> {
 /// Fails when the folder holds no node or is in use, when there is no such user, or when the password is not
 /// valid.
 pub fn set_password_offline(path: &Path, user: &str, password: &str) -> Result<()> {
-    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| match error {
-        limber_store::Error::Locked { path } => RequestError::internal(
-            "illegal_state_exception",
-            format!("the data folder {} is in use by another process", path.display()),
-        ),
-        other => store_error(&other),
-    })?);
+    require_node(path)?;
+    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| open_error(&error))?);
     let environment = Environment::system(disk);
     let folder = environment.folder(STATE_FOLDER).map_err(|error| store_error(&error))?;
     if !folder.exists(STATE_NAME).map_err(|error| store_error(&error))? {

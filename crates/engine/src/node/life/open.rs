@@ -33,6 +33,7 @@ use crate::node::index::index_files::{IndexFiles, unreadable};
 use crate::node::index::live::LiveIndex;
 use crate::node::index::name_locks::NameLocks;
 use crate::node::kept_state::kept::Kept;
+use crate::node::kept_state::main_folder::{open_error, refuse_foreign};
 use crate::node::kept_state::security::KeptSecurity;
 use crate::node::kept_state::state::NodeState;
 use crate::node::kept_state::state_file::Doubt;
@@ -42,7 +43,7 @@ use crate::node::reading::named_documents::DocumentsOf;
 use crate::search_pipeline::SearchPipelineStats;
 use crate::settings::ClusterSettings;
 use crate::settings::blocks::ClusterBlocks;
-use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
+use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices};
 use crate::snapshot::running::Snapshots;
 use crate::tasks::Tasks;
 use crate::volumes::Volumes;
@@ -170,13 +171,10 @@ pub struct Node {
 impl Node {
     /// Opens and locks the data folders, and recovers every index.
     pub fn open(config: NodeConfig) -> Result<Arc<Node>> {
-        let disk = Volumes::open(&config.data_paths).map_err(|error| match error {
-            limber_store::Error::Locked { path } => RequestError::internal(
-                "illegal_state_exception",
-                format!("the data folder {} is in use by another process", path.display()),
-            ),
-            other => store_error(&other),
-        })?;
+        if let Some(main) = config.data_paths.first() {
+            refuse_foreign(main)?;
+        }
+        let disk = Volumes::open(&config.data_paths).map_err(|error| open_error(&error))?;
         let disk: Arc<dyn Disk> = Arc::new(disk);
         Node::open_with(config, Environment::system(disk))
     }
