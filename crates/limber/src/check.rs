@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Error, Result};
-use limber_mapping::RequestError;
+use anyhow::Result;
+
+use crate::told::{in_words, say};
 
 /// Verify every byte of a data folder whose server is not running
 ///
@@ -35,15 +36,15 @@ impl CheckCommand {
     pub fn run(self) -> Result<ExitCode> {
         let report = limber_engine::check_data_folder(&self.data).map_err(in_words)?;
         for line in &report.lines {
-            println!("{line}");
+            say(line);
         }
         if report.problem_count == 0 {
-            println!("no problems found");
+            say("no problems found");
             return Ok(ExitCode::SUCCESS);
         }
         let repair = limber_engine::repair_data_folder(&self.data, self.repair).map_err(in_words)?;
         for line in &repair.lines {
-            println!("{line}");
+            say(line);
         }
         let (count, data) = (report.problem_count, self.data.display());
         if !self.repair {
@@ -51,18 +52,12 @@ impl CheckCommand {
             return Ok(ExitCode::FAILURE);
         }
         let left = limber_engine::check_data_folder(&self.data).map_err(in_words)?;
-        left.lines.iter().filter(|line| line.starts_with("PROBLEM")).for_each(|line| println!("{line}"));
-        println!("{count} problems found, {} left", left.problem_count);
+        left.lines.iter().filter(|line| line.starts_with("PROBLEM")).for_each(say);
+        say(format_args!("{count} problems found, {} left", left.problem_count));
         Ok(match (left.problem_count, repair.has_losses) {
             (0, false) => ExitCode::SUCCESS,
             (0, true) => ExitCode::from(LOSSES),
             _ => ExitCode::FAILURE,
         })
     }
-}
-
-/// Converts an error of the engine for a command line, where the names of Elasticsearch's exceptions say
-/// nothing.
-pub(crate) fn in_words(error: RequestError) -> Error {
-    Error::msg(error.reason)
 }

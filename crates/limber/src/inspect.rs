@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use limber_engine::TermIndexReport;
 use limber_text::byte_size;
 
-use crate::check::in_words;
+use crate::told::{closed_is_fine, in_words, say};
 
 /// Show how large the term indices (FSTs) of a data folder are whose server is not running
 #[derive(Debug, clap::Args)]
@@ -25,9 +25,9 @@ impl InspectCommand {
     /// Prints the report. Fails if the folder cannot be read.
     pub fn run(self) -> Result<()> {
         let report = limber_engine::inspect_data_folder(&self.data).map_err(in_words)?;
-        print(&mut std::io::stdout().lock(), &report)?;
+        closed_is_fine(print(&mut std::io::stdout().lock(), &report))?;
         for note in &report.notes {
-            println!("{note}");
+            say(note);
         }
         for problem in &report.problems {
             eprintln!("PROBLEM {problem}");

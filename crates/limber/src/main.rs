@@ -23,6 +23,7 @@ mod secure_start;
 mod security;
 mod serve;
 mod settings_file;
+mod told;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -179,11 +180,7 @@ impl CompletionCommand {
     fn run(self) -> anyhow::Result<()> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "limber", &mut script);
-        match std::io::stdout().write_all(&script) {
-            // The reader of the pipe, such as `head`, has closed it.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            outcome => Ok(outcome?),
-        }
+        Ok(told::closed_is_fine(std::io::stdout().write_all(&script))?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::check::in_words;
+use crate::told::{in_words, say};
 
 /// Give a user of a data folder a new password and print it; no server may be using the folder
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ impl ResetPasswordCommand {
     pub fn run(self) -> Result<()> {
         let password = limber_access::new_password();
         limber_engine::set_password_offline(&self.data, &self.username, &password).map_err(in_words)?;
-        println!("{password}");
+        say(password);
         Ok(())
     }
 }

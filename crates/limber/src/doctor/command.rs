@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::offline::{self, Finding, Level};
 use super::online;
 use crate::config::{Config, Overrides};
+use crate::told::say;
 
 /// Say what is wrong with a server, its data folder and its machine, and what to do about it
 ///
@@ -50,25 +51,26 @@ impl DoctorCommand {
             match Config::load(&overrides).and_then(|config| offline::checked(&config).map(|()| config)) {
                 Ok(config) => config,
                 Err(error) => {
-                    println!("the server would not start: {error:#}");
+                    say(format_args!("the server would not start: {error:#}"));
                     return ExitCode::from(WOULD_NOT_START);
                 }
             };
         for note in &config.notes {
-            println!("[{}] changes nothing: {}", note.key, note.why);
+            say(format_args!("[{}] changes nothing: {}", note.key, note.why));
         }
         let mut findings = offline::look(&config);
         match online::health(&config.http_address) {
             Some(of_server) => findings.extend(of_server),
-            None => {
-                println!("no server answers without credentials at {}: looked offline", config.http_address)
-            }
+            None => say(format_args!(
+                "no server answers without credentials at {}: looked offline",
+                config.http_address
+            )),
         }
         findings.iter().for_each(Finding::print);
         let worst = findings.iter().map(|finding| finding.level).max();
         match worst {
-            None => println!("nothing is wrong"),
-            Some(_) => println!("{} findings", findings.len()),
+            None => say("nothing is wrong"),
+            Some(_) => say(format_args!("{} findings", findings.len())),
         }
         match worst {
             Some(Level::Fatal) => ExitCode::from(WOULD_NOT_START),

@@ -8,6 +8,7 @@ use limber_engine::settings::ClusterSettings;
 
 use crate::config::Config;
 use crate::machine;
+use crate::told::say;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +41,7 @@ impl Finding {
             Level::Problem => "PROBLEM",
             Level::Fatal => "FATAL",
         };
-        println!("{level}: {}\n    {}", self.what, self.action);
+        say(format_args!("{level}: {}\n    {}", self.what, self.action));
     }
 }
 

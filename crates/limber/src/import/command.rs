@@ -16,6 +16,7 @@ use super::server::ServerImport;
 use super::sink::{Names, Sink};
 use super::state::{Done, StateFile};
 use super::{access_log, lines};
+use crate::told::say;
 
 /// Interval at which progress is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -361,7 +362,7 @@ fn finish(running: &Running, watch: std::thread::JoinHandle<()>, outcome: Result
     running.state.remove();
     let known =
         if counts.known > 0 { format!(", {} were there already", counts.known) } else { String::new() };
-    println!("{} imported{known}, {} refused", counted(counts.taken, "document"), counts.failed);
+    say(format_args!("{} imported{known}, {} refused", counted(counts.taken, "document"), counts.failed));
     Ok(if counts.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

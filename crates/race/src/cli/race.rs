@@ -231,7 +231,11 @@ impl RaceCommand {
         self.watch.plan()?;
         self.watch.reporting()?;
         self.engine.spec(!self.hosts.is_empty())?;
-        dry_run::run(&track, self.enable_assertions, out)
+        match dry_run::run(&track, self.enable_assertions, out) {
+            // The reader of the pipe, such as `head`, has closed it.
+            Err(Error::Report(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            outcome => outcome,
+        }
     }
 
     /// Finds out before the race, not after it, what could not be written.
