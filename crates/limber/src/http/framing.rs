@@ -170,8 +170,12 @@ impl Framing {
                 self.forget();
                 &bytes[end - before..]
             }
-            // A client that ends lines with LF alone would otherwise wait forever.
-            None if memmem::find(&self.held, b"\n\n").is_some() || bytes.len() >= room => {
+            // A client that ends lines with LF alone, or one that begins TLS on a port without TLS, would
+            // otherwise wait until its own time-out.
+            None if memmem::find(&self.held, b"\n\n").is_some()
+                || bytes.len() >= room
+                || self.held.first().is_some_and(|byte| *byte < b' ') =>
+            {
                 self.end(out);
                 &[]
             }
@@ -428,6 +432,8 @@ mod tests {
         check(b"GET / HTTP/1.1\r\n\r\n", UNSOUND, true);
         check(b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", UNSOUND, true);
         check(b"GET / HTTP/1.1\nHost: a\n\n", UNSOUND, true);
+        // The beginning of a TLS handshake.
+        check(b"\x16\x03\x01\x02\0\x01", UNSOUND, true);
         check(&[b"GET / HTTP/1.1\r\nHost: a\r\nA: ", &[b'a'; HEAD_BYTES_MAX][..]].concat(), UNSOUND, true);
     }
 
