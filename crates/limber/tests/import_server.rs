@@ -35,6 +35,34 @@ fn documents_that_the_source_has_not_refreshed_come_too() {
     assert_eq!(found["count"], 1);
 }
 
+#[test]
+fn wrong_servers_and_documents_are_named_as_what_they_are() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a temporary folder"));
+    let server = ServerProcess::start(folders[0].path(), &[]);
+    server.client().expect(201, "PUT", "/books/_doc/1", json!({"title": "one"}));
+    let refused = folders[1].path().join("books.ndjson");
+    std::fs::write(&refused, "no document\n").expect("written");
+    let import = |source: &str, arguments: &[&str]| {
+        let imported = Command::new(program())
+            .env("LIMBER_HOME", folders[1].path())
+            .args(["import", source, "--target-host", &server.address.to_string()])
+            .args(arguments)
+            .output()
+            .expect("limber runs");
+        assert_eq!(imported.status.code(), Some(1));
+        let [out, told] = [imported.stdout, imported.stderr];
+        format!("{}{}", String::from_utf8_lossy(&out), String::from_utf8_lossy(&told))
+    };
+    let same = import(&format!("http://{}", server.address), &[]);
+    assert!(same.contains("are one server"), "{same}");
+    // An index that no document has created is not asked for.
+    let nothing = import(refused.to_str().expect("text"), &["--index", "none", "--format", "ndjson"]);
+    assert!(
+        nothing.contains("0 documents imported, 1 refused") && !nothing.contains("_refresh"),
+        "{nothing}"
+    );
+}
+
 /// An OpenSearch with one index of six documents, which it hands out by a scroll. It loses the response to
 /// the second page once.
 struct FakeSource {

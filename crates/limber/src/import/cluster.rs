@@ -193,6 +193,19 @@ impl Cluster {
         }
     }
 
+    /// Whether both are the same cluster, by the id that it reports.
+    ///
+    /// # Errors
+    /// As [`Cluster::ask`].
+    pub fn is_same_as(&self, other: &Cluster) -> Result<bool> {
+        let id = |cluster: &Cluster| -> Result<Option<String>> {
+            let info = cluster.ask("GET", "/", None)?;
+            // Elasticsearch reports `_na_` until the cluster has formed.
+            Ok(info["cluster_uuid"].as_str().filter(|id| *id != "_na_").map(str::to_owned))
+        };
+        Ok(id(self)?.is_some_and(|own| matches!(id(other), Ok(Some(id)) if id == own)))
+    }
+
     /// Returns `None` if the resource does not exist, or if the server does not know the request.
     ///
     /// # Errors

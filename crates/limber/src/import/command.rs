@@ -166,6 +166,13 @@ impl ImportCommand {
             self.slices.into(),
             read,
         )?;
+        if self.index.is_none() && import.source.is_same_as(&running.target)? {
+            bail!(
+                "{} and {} are one server: --target-host says where the documents go, --index what their index is called there",
+                import.source.url,
+                running.target.url
+            );
+        }
         if self.templates {
             eprintln!("{}", counted(import.templates()? as u64, "template"));
         }
@@ -234,7 +241,9 @@ impl ImportCommand {
                 self.file(&running, &target, path, &shown[unit], unit as u32)?;
             }
             running.sink.drain()?;
-            if let Some(index) = &self.index {
+            // If everything was refused, the index may not exist.
+            let (counts, _) = running.sink.progress();
+            if let Some(index) = self.index.as_ref().filter(|_| counts.taken > 0) {
                 running.target.ask("POST", &format!("/{}/_refresh", in_path(index)), None)?;
             }
             Ok(())

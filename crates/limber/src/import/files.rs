@@ -49,7 +49,12 @@ pub fn refused_folder(path: &Path) -> Option<String> {
         return None;
     }
     let shown = path.display();
-    Some(if has("index.latest") || (has("indices") && has("meta")) || has_snapshot_blobs(path) {
+    Some(if has("state/node.json") {
+        format!(
+            "{shown} is a data folder of Limber. Start a server on it (limber serve --data {shown}) and import from that: limber import \
+             http://HOST:9200 --indices PATTERN"
+        )
+    } else if has("index.latest") || (has("indices") && has("meta")) || has_snapshot_blobs(path) {
         format!(
             "{shown} is a repository of Elasticsearch's snapshots, whose Lucene files Limber does not read. Restore the snapshot in an \
              Elasticsearch or OpenSearch and import from that: limber import http://HOST:9200 --indices PATTERN"
@@ -375,7 +380,8 @@ mod tests {
         };
         check("index.latest", "snapshots");
         check("snap-abc.dat", "snapshots");
-        check("nodes/0/node.lock", "data folder");
+        check("nodes/0/node.lock", "data folder of Elasticsearch");
+        check("state/node.json", "data folder of Limber");
         check("a.csv", "name its files");
         assert_eq!(refused_folder(&folder.path().join("none")), None);
     }
