@@ -169,8 +169,14 @@ impl Cluster {
         loop {
             let reason = match self.get(&path) {
                 Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
-                Ok(answer) if matches!(answer.status, 503 | 401 | 408) => format!("status {}", answer.status),
+                Ok(answer) if answer.status == 401 => {
+                    "status 401: it asks for credentials, or for others (--client-options \"basic_auth_user:'…',basic_auth_password:'…'\")".to_owned()
+                }
+                Ok(answer) if matches!(answer.status, 503 | 408) => format!("status {}", answer.status),
                 Ok(answer) => {
+                    if self.info().is_ok_and(|info| !is_known(&info)) {
+                        return Err(Error::Answer(format!("GET /: {UNKNOWN}")));
+                    }
                     return Err(Error::Refused {
                         call: format!("GET {path}"),
                         status: answer.status,

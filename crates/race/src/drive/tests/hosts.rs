@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::RootCertStore;
@@ -14,6 +15,7 @@ use super::stub::{Asked, Stub};
 use super::whole_race::{counting_server, race_on};
 use super::{config, race, task, track};
 use crate::arguments::parse;
+use crate::http::cluster::Cluster;
 use crate::server::hosts::{ClientOptions, ClusterTarget, Retries};
 
 /// A certificate authority with a server's and a client's certificate, as files.
@@ -226,4 +228,16 @@ fn other_clusters_are_waited_for() {
     assert_eq!(asked[0].line(), "GET /_cluster/health?wait_for_nodes=%3E%3D1");
     assert!(asked[0].headers.iter().any(|header| header.starts_with("authorization: basic")));
     assert!(!other.lines().iter().any(|line| line.contains("_bulk")), "only the default cluster is raced");
+}
+
+#[test]
+fn another_program_at_the_address_is_named_without_waiting() {
+    let stub = Stub::start(|asked| match asked.target.as_str() {
+        "/" => Some((200, r#"{"hello": "world"}"#.to_owned())),
+        _ => Some((404, String::new())),
+    });
+    let hosts = super::resolve(std::slice::from_ref(&stub.host), &ClientOptions::default()).unwrap();
+    let mut cluster = Cluster::new(&hosts, "", Duration::from_secs(30)).unwrap();
+    let error = cluster.wait_for_rest_layer(&AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("not as Limber, Elasticsearch or OpenSearch do"), "{error}");
 }
