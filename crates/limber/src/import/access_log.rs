@@ -11,6 +11,11 @@ pub fn document(line: &str) -> Option<Map<String, Value>> {
     let (ident, rest) = rest.split_once(' ')?;
     // A user name may contain spaces.
     let (user, rest) = rest.split_once(" [")?;
+    // Apache's format `vhost_combined` begins with the virtual host and its port.
+    let (virtual_host, host, ident, user) = match user.strip_prefix("- ") {
+        Some(user) if ident != "-" => (Some(host), ident, "-", user),
+        _ => (None, host, ident, user),
+    };
     let (time, rest) = rest.split_once(']')?;
     let (request, rest) = quoted(rest)?;
     let mut words = rest.trim_start().splitn(3, ' ');
@@ -25,6 +30,9 @@ pub fn document(line: &str) -> Option<Map<String, Value>> {
     let mut put = |name: &str, value: Value| document.insert(name.to_owned(), value);
     put("@timestamp", time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into());
     put("source.address", host.into());
+    if let Some(name) = virtual_host {
+        put("url.domain", name.rsplit_once(':').map_or(name, |(name, _port)| name).into());
+    }
     for (name, value) in [("client.user.identity", ident), ("user.name", user)] {
         if value != "-" && !value.is_empty() {
             put(name, value.into());
@@ -94,7 +102,7 @@ pub fn mapping() -> Value {
             "request": {"properties": {"method": keyword(), "referrer": searched()}},
             "response": {"properties": {"status_code": {"type": "short"}, "body": {"properties": {"bytes": {"type": "long"}}}}},
         }},
-        "url": {"properties": {"original": searched()}},
+        "url": {"properties": {"domain": keyword(), "original": searched()}},
         "user_agent": {"properties": {"original": searched()}},
         "event": {"properties": {"original": searched()}},
     }})
@@ -124,6 +132,12 @@ mod tests {
             r#"h - - [17/May/2015:10:05:03 +0000] "\x16\x03" 400 0 "-" "-""#,
             json!({"@timestamp": "2015-05-17T10:05:03Z", "source.address": "h", "event.original": "\\x16\\x03",
                 "http.response.status_code": 400, "http.response.body.bytes": 0}),
+        );
+        check(
+            r#"a.example:443 10.0.0.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 12 "-" "-""#,
+            json!({"@timestamp": "2015-05-17T10:05:03Z", "source.address": "10.0.0.1", "url.domain": "a.example",
+                "http.request.method": "GET", "url.original": "/", "http.version": "1.1",
+                "http.response.status_code": 200, "http.response.body.bytes": 12}),
         );
         for wrong in [
             "",
