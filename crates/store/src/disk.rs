@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,9 +67,6 @@ impl FsDisk {
     /// Creates and locks the folder. Fails with [`Error::Locked`] if another process holds it.
     pub fn open(root: impl Into<PathBuf>) -> Result<FsDisk> {
         let root = root.into();
-        if root.exists() && !root.is_dir() {
-            return Err(Error::io("open folder", &root, io::ErrorKind::NotADirectory.into()));
-        }
         fs::create_dir_all(&root).map_err(|e| Error::io("create folder", &root, e))?;
         let path = root.join(LOCK_NAME);
         let lock = OpenOptions::new()
@@ -196,12 +192,5 @@ mod tests {
         assert_eq!(disk.folders("indices").expect("lists"), ["a"]);
         assert!(disk.folders("nothing").expect("absent").is_empty());
         assert!(disk.space().expect("statvfs").total_bytes > 0);
-    }
-
-    #[test]
-    fn a_file_is_refused_as_one() {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        let error = FsDisk::open(file.path()).err().expect("refused").to_string();
-        assert!(error.contains("not a directory"), "{error}");
     }
 }
