@@ -53,7 +53,7 @@ impl Slots {
     /// Returns the first value of a range and the number of its values, if there are at most `most`.
     fn width((first, last): (i64, i64), most: u64) -> Option<(i64, usize)> {
         let distance = last.abs_diff(first);
-        (distance < most).then_some((first, distance as usize + 1))
+        (distance < most).then(|| (first, distance as usize + 1))
     }
 
     /// Returns slots of stored numbers, whose range is given, and their number.
