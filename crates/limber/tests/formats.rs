@@ -26,7 +26,7 @@ fn smile_streams_documents_and_responses() {
     let server = ServerProcess::start(folder.path(), &[]);
     let mut client = server.client();
     let bulk =
-        [json!({"index": {"_id": "1"}}), json!({"a": [1, "x"], "b": 0.5}), json!({"delete": {"_id": "2"}})];
+        [json!({"index": {"_id": "1"}}), json!({"a": [1, 2], "b": 0.5, "t": "x"}), json!({"delete": {"_id": "2"}})];
     let answer = send(
         &mut client,
         ("POST", "/i/_bulk?refresh"),
