@@ -25,8 +25,11 @@ fn smile_streams_documents_and_responses() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = ServerProcess::start(folder.path(), &[]);
     let mut client = server.client();
-    let bulk =
-        [json!({"index": {"_id": "1"}}), json!({"a": [1, 2], "b": 0.5, "t": "x"}), json!({"delete": {"_id": "2"}})];
+    let bulk = [
+        json!({"index": {"_id": "1"}}),
+        json!({"a": [1, 2], "b": 0.5, "t": "x"}),
+        json!({"delete": {"_id": "2"}}),
+    ];
     let answer = send(
         &mut client,
         ("POST", "/i/_bulk?refresh"),

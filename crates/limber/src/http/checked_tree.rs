@@ -16,7 +16,8 @@ use serde_json::{Map, Number, Value};
 /// Bytes that are added to the tree between two checks.
 const CHECK_EVERY_BYTES: usize = 256 << 10;
 
-/// The beginning of the names by which `serde_smile` passes on the parts of numbers for which Rust has no type.
+/// The beginning of the names by which `serde_smile` passes on the parts of numbers for which Rust has no
+/// type.
 const LARGE_NUMBER: &str = "\0SmileBig";
 
 thread_local! {

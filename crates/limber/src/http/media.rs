@@ -150,8 +150,8 @@ pub fn of_answer(
     }
 }
 
-/// Converts a request body in `format` to JSON bytes; `None` if it is JSON already. The values of a stream, such
-/// as a bulk, become lines.
+/// Converts a request body in `format` to JSON bytes; `None` if it is JSON already. The values of a stream,
+/// such as a bulk, become lines.
 ///
 /// # Errors
 /// The body is malformed, there is not enough memory for its tree, or the format has no streams.

@@ -169,8 +169,8 @@ async fn verdict(connections: &Arc<Connections>) -> Option<Admission> {
     }
 }
 
-/// Serves a connection from its first byte on. One whose client has sent nothing takes little more memory than its
-/// socket: the rest is in a box that is made for the first byte.
+/// Serves a connection from its first byte on. One whose client has sent nothing takes little more memory
+/// than its socket: the rest is in a box that is made for the first byte.
 async fn take_in(
     stream: TcpStream,
     peer: SocketAddr,

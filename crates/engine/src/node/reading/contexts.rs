@@ -186,8 +186,8 @@ impl Node {
         Ok(json!({ "indices": indices }))
     }
 
-    /// Closes a point in time. Returns how many shards it had; `None` if there is no such point in time. Fails
-    /// with `BadRequest` for an invalid id.
+    /// Closes a point in time. Returns how many shards it had; `None` if there is no such point in time.
+    /// Fails with `BadRequest` for an invalid id.
     pub fn close_point_in_time(&self, id: &str) -> Result<Option<usize>> {
         check_point_in_time_id(id)?;
         Ok(self.contexts.remove::<contexts::PointInTime>(id))

@@ -1,8 +1,8 @@
 //! `_xpack/usage`: how much each feature of Elasticsearch's default distribution is used.
 //!
-//! Clients with types fail where a member is missing, so a feature that Limber lacks shows all of its numbers:
-//! they are 0. Uses of the aggregations of `analytics` are not counted. Source: the types of `xpack.usage` in
-//! Elasticsearch's specification.
+//! Clients with types fail where a member is missing, so a feature that Limber lacks shows all of its
+//! numbers: they are 0. Uses of the aggregations of `analytics` are not counted. Source: the types of
+//! `xpack.usage` in Elasticsearch's specification.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_text::time_value::TimeValue;

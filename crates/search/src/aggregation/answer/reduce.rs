@@ -243,8 +243,8 @@ fn too_many_buckets(limit: u64) -> RequestError {
     in_reduce(cause)
 }
 
-/// Fails if some keys are texts and others are numbers, as those of a field that has one type in one index and
-/// another type in another index. `are_texts` says it of each key.
+/// Fails if some keys are texts and others are numbers, as those of a field that has one type in one index
+/// and another type in another index. `are_texts` says it of each key.
 pub fn check_one_type(aggregation: &Aggregation, mut are_texts: impl Iterator<Item = bool>) -> Result<()> {
     let Some(first) = are_texts.next() else { return Ok(()) };
     if are_texts.all(|other| other == first) {

@@ -14,8 +14,8 @@ const STARTS_MAX: u64 = 1 << 12;
 /// The same if all buckets are equally long and there are at least as many documents: 3.7 years of hours.
 const REGULAR_STARTS_MAX: u64 = 1 << 15;
 
-/// Largest number of buckets of one length whose indexes are computed although their starts are not: two years
-/// of minutes.
+/// Largest number of buckets of one length whose indexes are computed although their starts are not: two
+/// years of minutes.
 const EQUAL_MAX: u64 = 1 << 20;
 
 /// The instants of one bucket: from `start` (included) to `end` (excluded).

@@ -105,8 +105,8 @@ impl<'s> HistogramCollector<'s> {
         })
     }
 
-    /// Whether a batch can be collected by slots. Where there are too many parents for slots of stored numbers,
-    /// those of buckets take their place.
+    /// Whether a batch can be collected by slots. Where there are too many parents for slots of stored
+    /// numbers, those of buckets take their place.
     fn takes_slots(&mut self, entries: &Entries<'_>) -> Result<bool> {
         if self.buckets.takes_key_indexes(entries)? {
             return Ok(true);

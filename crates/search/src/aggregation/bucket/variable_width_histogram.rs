@@ -253,8 +253,8 @@ impl Cluster {
     }
 }
 
-/// Entries of the table of hints, a power of two: more than most columns of amounts have values. It fits into the
-/// second-level cache.
+/// Entries of the table of hints, a power of two: more than most columns of amounts have values. It fits
+/// into the second-level cache.
 const HINTS: usize = 1 << 14;
 /// How far a hint may be off before the centre is searched. New clusters shift the centres after them.
 const HINT_STEPS: usize = 4;

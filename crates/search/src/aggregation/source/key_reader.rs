@@ -64,6 +64,20 @@ impl Names<'_> {
         }
     }
 
+    /// Replaces `ids` by the numbers of the terms of `ordinals`. Returns false if one is not known yet or
+    /// refused.
+    fn known_ids(&self, ordinals: &[u32], ids: &mut Vec<i64>) -> bool {
+        // The marks are negative, so the sign of all ids together tells whether there is one.
+        let mut all = 0;
+        ids.clear();
+        ids.extend(ordinals.iter().map(|&ordinal| {
+            let id = self.numbers[ordinal as usize];
+            all |= id;
+            id
+        }));
+        all >= 0
+    }
+
     fn new_id(&mut self, ordinal: u32, filter: Option<&TermFilter>, budget: &Budget) -> Result<i64> {
         let Names { path, missing, missing_ordinal, segment, numbers, pool, term } = self;
         if Some(ordinal) == *missing_ordinal {
@@ -252,19 +266,10 @@ impl<'s> KeyReader<'s> {
                 let Terms { reader, names } = &mut **terms;
                 let values = reader.load(docs)?;
                 let is_single = values.positions.is_none();
-                if is_single {
-                    // The marks are negative, so the sign of all ids together tells whether there is one.
-                    let mut all = 0;
-                    ids.extend(values.values.iter().map(|&ordinal| {
-                        let id = names.numbers[ordinal as usize];
-                        all |= id;
-                        id
-                    }));
-                    if all >= 0 && ids.len() == docs.len() {
-                        return Ok(Values { values: &self.ids, positions: None });
-                    }
-                    ids.clear();
+                if is_single && names.known_ids(values.values, ids) && ids.len() == docs.len() {
+                    return Ok(Values { values: &self.ids, positions: None });
                 }
+                ids.clear();
                 for (at, &ordinal) in values.values.iter().enumerate() {
                     let id = names.id(ordinal, filter, budget)?;
                     if id != REFUSED {
