@@ -134,10 +134,11 @@ impl<S: FieldSink> Walk<'_, S> {
             UnknownKey::Unmapped { dynamic: Dynamic::True, object, name } => {
                 let path = joined(&node.path, key);
                 // Checks every beginning of the path, from the first object on that dynamic mapping would
-                // add.
+                // add. None that is deeper than fields may be is known.
                 let unmapped_from = joined(&object, &name).len();
                 let mut ends = (unmapped_from..=path.len())
-                    .filter(|&end| end == path.len() || path.as_bytes()[end] == b'.');
+                    .filter(|&end| end == path.len() || path.as_bytes()[end] == b'.')
+                    .take(self.mapping.settings().limits.depth.saturating_add(1));
                 let mut is_known = || ends.any(|end| self.mapping.is_known(Dynamic::True, &path[..end]));
                 if !holds_value(&self.bytes[at..end]) || is_known() {
                     return Ok(end);
