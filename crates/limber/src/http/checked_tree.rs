@@ -16,8 +16,8 @@ use serde_json::{Map, Number, Value};
 /// Bytes that are added to the tree between two checks.
 const CHECK_EVERY_BYTES: usize = 256 << 10;
 
-/// The beginning of the names by which `serde_smile` passes on the parts of numbers for which Rust has no
-/// type.
+/// `serde_smile` passes numbers that fit no Rust type on as objects. The names of their members begin with
+/// this.
 const LARGE_NUMBER: &str = "\0SmileBig";
 
 thread_local! {
