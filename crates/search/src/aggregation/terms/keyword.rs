@@ -151,12 +151,15 @@ impl<'s> KeywordTerms<'s> {
             }
         }
         counts.truncate(terms.len() as usize);
-        self.hold(CountedSegment { segment, counts })
+        self.hold(CountedSegment { segment, counts }, 0)
     }
 
-    /// Keeps counts by ordinal while they belong to one segment and nothing else was counted. Otherwise moves
-    /// them to the buckets of their terms.
-    fn hold(&mut self, next: CountedSegment<'s>) -> Result<()> {
+    /// Keeps counts by ordinal while they belong to the first parent and one segment, and nothing else was
+    /// counted. Otherwise moves them to the buckets of their terms.
+    fn hold(&mut self, next: CountedSegment<'s>, parent: u32) -> Result<()> {
+        if parent > 0 {
+            return self.name(&next, parent);
+        }
         match self.counted_only.take() {
             None if self.buckets.table.len() == 0 => self.counted_only = Some(next),
             Some(mut first) if std::ptr::eq(first.segment, next.segment) => {
@@ -165,15 +168,15 @@ impl<'s> KeywordTerms<'s> {
             }
             first => {
                 for counted_only in first.into_iter().chain([next]) {
-                    self.name(&counted_only)?;
+                    self.name(&counted_only, 0)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Adds the counts to the buckets of their terms.
-    fn name(&mut self, counted_only: &CountedSegment<'s>) -> Result<()> {
+    /// Adds the counts to the buckets of their terms under a parent.
+    fn name(&mut self, counted_only: &CountedSegment<'s>, parent: u32) -> Result<()> {
         self.name_table()?;
         let Some(terms) = counted_only.segment.terms(self.source.path())? else { return Ok(()) };
         let mut cursor = terms.cursor();
@@ -181,7 +184,7 @@ impl<'s> KeywordTerms<'s> {
             let count = counted_only.counts[cursor.ord() as usize];
             if count > 0 && self.filter.allows_term(cursor.term()) {
                 let number = self.numbers.pool.number(cursor.term(), self.budget)?;
-                let bucket = self.buckets.table.bucket(0, i64::from(number), self.budget)?;
+                let bucket = self.buckets.table.bucket(parent, i64::from(number), self.budget)?;
                 self.buckets.table.counts[bucket as usize] += u64::from(count);
             }
         }
@@ -413,7 +416,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             Some(counted_only) => match place(&counted_only) {
                 Some(place) => Some((place, counted_only.counts)),
                 None => {
-                    self.name(&counted_only)?;
+                    self.name(&counted_only, 0)?;
                     None
                 }
             },
@@ -439,12 +442,14 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         }
         if let Some((place, counts)) = counted_only {
             self.budget.spend(counts.len() as u64 * 4)?;
-            self.hold(CountedSegment { segment: &self.shard.segments[place].segment, counts })?;
+            // The only parent of the other collector is one of many here.
+            let parent = bucket_of.first().copied().unwrap_or(0);
+            self.hold(CountedSegment { segment: &self.shard.segments[place].segment, counts }, parent)?;
         }
         if table.len() > 0
             && let Some(counted_only) = self.counted_only.take()
         {
-            self.name(&counted_only)?;
+            self.name(&counted_only, 0)?;
         }
         let buckets = match keyed_by {
             Some(place) if table.len() > 0 => self.absorb_by_ordinal(&table, place, bucket_of)?,
@@ -464,7 +469,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             if is_alone && self.filter.allows_all() && self.request.min_doc_count > 0 {
                 return Ok(vec![self.finish_held(&counted_only)?]);
             }
-            self.name(&counted_only)?;
+            self.name(&counted_only, 0)?;
         }
         self.add_terms_without_documents(parents)?;
         if !self.is_breadth_first {
