@@ -22,6 +22,7 @@ use super::super::buckets::list::{groups, push_key, render_buckets};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
+use super::super::findings::Findings;
 use super::super::metric::{hash_number, hash_term};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
@@ -210,6 +211,26 @@ impl<'s> Collector<'s> for RareCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.buckets.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.is_empty()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.subs.is_empty()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let table = std::mem::take(&mut self.buckets.table);
+        Ok(Findings::Computed(Box::new((table, self.keys.take_terms())), Vec::new()))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Computed(found, _) = findings else { unreachable!("findings of another collector") };
+        let ((table, pool), keys, budget) = (&*found, &mut self.keys, self.budget);
+        self.buckets.table.absorb(table, bucket_of, |id| keys.absorbed_id(id, pool, budget), budget)?;
+        Ok(())
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
