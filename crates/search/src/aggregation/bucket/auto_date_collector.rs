@@ -30,6 +30,7 @@ struct ParentState {
     buckets: Vec<u32>,
     /// The number of buckets if all had been made on this rung, or more.
     bucket_count: i64,
+    /// The least and the greatest start of its buckets on this rung.
     min: i64,
     max: i64,
 }
@@ -91,13 +92,17 @@ impl AutoDateCollector<'_> {
         }
     }
 
-    /// Counts the buckets that a parent's buckets make on its rung.
-    fn count_on_rung(dates: &mut [DateBuckets], table: &BucketTable, state: &ParentState) -> i64 {
+    /// Counts the buckets that a parent's buckets make on its rung, and finds the range of their starts. Both
+    /// are the same in whatever order, and on whatever rungs, the buckets were made.
+    fn count_on_rung(dates: &mut [DateBuckets], table: &BucketTable, state: &mut ParentState) -> i64 {
         let dates = &mut dates[state.rung];
         let own = state.buckets.iter();
         let mut keys: Vec<i64> = own.map(|&bucket| dates.span_of(table.key(bucket)).start).collect();
         keys.sort_unstable();
         keys.dedup();
+        if let (Some(&first), Some(&last)) = (keys.first(), keys.last()) {
+            (state.min, state.max) = (first, last);
+        }
         keys.len() as i64
     }
 }
@@ -139,7 +144,18 @@ impl AutoDateCollector<'_> {
         Ok(())
     }
 
-    /// Returns the lowest rung that fits instants this far apart.
+    /// Returns the lowest rung on which the starts of the buckets of two instants are near enough.
+    fn rung_of_range(&mut self, first: i64, last: i64) -> usize {
+        let (request, dates) = (self.request, &mut self.dates);
+        let mut holds = |number: usize, rung: &Rung| {
+            let (first, last) = (dates[number].span_of(first).start, dates[number].span_of(last).start);
+            last.saturating_sub(first) <= request.target * rung.millis * rung.step_max()
+        };
+        let mut rungs = request.ladder.iter().enumerate();
+        rungs.position(|(number, rung)| holds(number, rung)).unwrap_or(request.ladder.len() - 1)
+    }
+
+    /// Returns about the lowest rung that fits instants this far apart.
     fn rung_of_length(&self, length: i64) -> usize {
         let ladder = self.request.ladder;
         let holds = |rung: &Rung| length <= self.request.target * rung.millis * rung.step_max();
@@ -300,12 +316,12 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         let resolution = self.source.resolution();
         let (first, last) = (resolution.millis(stored_first), resolution.millis(stored_last));
         self.make_parents(1)?;
-        let rung = self.rung_of_length(last.saturating_sub(first));
+        let rung = self.rung_of_range(first, last);
         let state = &mut self.rungs[0];
         if state.rung < rung {
             // These instants alone need this rung, whatever buckets there are so far.
-            state.rung = rung - 1;
-            (state.min, state.max) = (state.min.min(first), state.max.max(last));
+            state.rung = rung;
+            state.bucket_count = Self::count_on_rung(&mut self.dates, &self.table, state);
             Self::coarsen(self.request, &mut self.dates, &self.table, state);
         }
         let mut ranks = points.ranks();
@@ -356,7 +372,6 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         for (parent, state) in rungs.iter().enumerate() {
             let own = &mut self.rungs[bucket_of[parent] as usize];
             own.rung = own.rung.max(state.rung);
-            (own.min, own.max) = (own.min.min(state.min), own.max.max(state.max));
             let new = state.buckets.iter().map(|&bucket| buckets[bucket as usize]);
             own.buckets.extend(new.filter(|&bucket| bucket >= count));
             own.bucket_count = Self::count_on_rung(&mut self.dates, &self.table, own);
