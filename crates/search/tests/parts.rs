@@ -242,7 +242,10 @@ fn composite() -> impl Strategy<Value = Value> {
 }
 
 fn tree() -> impl Strategy<Value = Value> {
-    let leaf = metric().prop_map(|metric| json!({ "m": metric }));
+    let leaf = prop_oneof![
+        3 => metric().prop_map(|metric| json!({ "m": metric })),
+        1 => buckets().prop_map(|bucket| json!({ "m": bucket })),
+    ];
     leaf.prop_recursive(2, 6, 2, |below| {
         (buckets(), below, metric()).prop_map(|(mut bucket, below, metric)| {
             let mut subs = below;

@@ -11,6 +11,8 @@ mod fusion;
 mod profile;
 mod query_phase;
 mod ranking;
+#[cfg(test)]
+mod tests;
 
 pub use conductor::{count, execute, execute_page};
 pub use ranking::{RankedDocument, RankedDocuments, rank};
