@@ -245,6 +245,20 @@ fn terminate_after_stops_each_shard() {
     assert_eq!((response.hits.len(), response.terminated_early), (6, Some(true)));
 }
 
+/// Documents that the post filter excludes do not count; aggregations see those before the end.
+#[test]
+fn terminate_after_counts_what_the_post_filter_lets_through() {
+    let (_shards, shards) = shards();
+    let body = json!({"query": {"range": {"n": {"gte": 0}}}, "post_filter": {"range": {"n": {"gte": 20}}},
+        "sort": ["n"], "terminate_after": 3, "aggs": {"seen": {"value_count": {"field": "n"}}}});
+    let response = support::search(&shards, &body);
+    let sorts: Vec<_> = response.hits.iter().map(|hit| hit.sort.clone()).collect();
+    assert_eq!(json!(sorts), json!([[20], [20], [21], [21], [22], [22]]));
+    assert_eq!(response.total.map(|total| total.value), Some(6));
+    assert_eq!(response.terminated_early, Some(true));
+    assert_eq!(response.aggregations, Some(json!({"seen": {"value": 46}})));
+}
+
 #[test]
 fn aggregations_cover_all_hits_of_all_shards_whatever_the_page() {
     let (_shards, shards) = shards();

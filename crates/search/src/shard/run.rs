@@ -348,11 +348,16 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
 
     /// Passes the documents of a window and their scores to the sink and the collector, and counts them.
     pub(super) fn deliver(&mut self, open: &mut OpenSegment<'_>, start: DocId) -> Result<()> {
+        let hits = match &mut open.post_filter {
+            Some(filter) => {
+                let mut hits = Bits::of(&self.docs, start);
+                filter.restrict(start, &mut hits)?;
+                Some(hits)
+            }
+            None => None,
+        };
         if self.request.terminate_after > 0 {
-            let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
-            self.terminated_early |= self.docs.len() as u64 > left;
-            self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
-            self.scores.truncate(self.docs.len());
+            self.drop_beyond_limit(start, hits.as_ref());
         }
         if self.docs.is_empty() {
             return Ok(());
@@ -360,13 +365,11 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         if let Some(sink) = &mut self.sink {
             sink.collect(&self.docs, &self.scores)?;
         }
-        if let Some(filter) = &mut open.post_filter {
-            let mut kept = Bits::of(&self.docs, start);
-            filter.restrict(start, &mut kept)?;
+        if let Some(hits) = hits {
             let mut at = 0;
             let (docs, scores) = (&mut self.docs, &mut self.scores);
             for read in 0..docs.len() {
-                if kept.contains(docs[read] - start) {
+                if hits.contains(docs[read] - start) {
                     docs[at] = docs[read];
                     if let Some(score) = scores.get(read).copied() {
                         scores[at] = score;
@@ -384,6 +387,22 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
             self.max_score = self.scores.iter().copied().fold(self.max_score, f32::max);
         }
         self.top.collect(open.base, &mut open.fields, &self.docs, &self.scores)
+    }
+
+    /// Drops the documents of a window from the first hit on that is beyond `terminate_after`. `hits`: the
+    /// documents that the post filter lets through, if there is one. The others are no hits, but aggregations
+    /// see those before the end.
+    ///
+    /// Source: Elasticsearch's `QueryPhaseCollector#shouldCollectTopDocs`.
+    fn drop_beyond_limit(&mut self, start: DocId, hits: Option<&Bits>) {
+        let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
+        let is_hit = |doc: DocId| hits.is_none_or(|hits| hits.contains(doc - start));
+        let mut places = (0..self.docs.len()).filter(|&at| is_hit(self.docs[at]));
+        if let Some(end) = places.nth(left as usize) {
+            self.terminated_early = true;
+            self.docs.truncate(end);
+            self.scores.truncate(end);
+        }
     }
 
     /// Scores `self.docs`, and drops those below `min_score`.
