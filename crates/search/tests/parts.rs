@@ -604,6 +604,31 @@ fn exact_counts_are_those_of_all_parts() {
     }
 }
 
+/// The best hit of each group by two keys. The first one excludes most documents, or is that of many.
+#[test]
+fn collapsed_hits_are_those_of_a_plain_loop() {
+    for (field, first) in [("few", "price"), ("k", "few"), ("id", "price")] {
+        let mut best: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+        for document in &INDEX.documents {
+            let first = (document[first].as_f64().expect("a number") * 100.0).round() as i64;
+            let rank = (-first, document["long"].as_i64().expect("a number"));
+            let own = best.entry(document[field].to_string()).or_insert(rank);
+            *own = rank.min(*own);
+        }
+        let mut ranked: Vec<(i64, i64)> = best.into_values().collect();
+        ranked.sort_unstable();
+        ranked.truncate(20);
+        let wanted: Vec<Value> = ranked.iter().map(|(_, long)| json!(long)).collect();
+        let body = json!({ "size": 20, "_source": false, "collapse": { "field": field },
+            "sort": [{ first: "desc" }, { "long": "asc" }] });
+        for shard in [&INDEX.whole, &INDEX.cut] {
+            let response = search_in(&with_workers(), std::slice::from_ref(shard), &body);
+            let found: Vec<Value> = response.hits.iter().map(|hit| json!(hit.sort)[1].clone()).collect();
+            assert_eq!(found, wanted, "{body}");
+        }
+    }
+}
+
 #[test]
 fn sums_by_bucket_are_those_of_a_plain_loop() {
     let body = json!({ "size": 0, "aggs": { "b": {

@@ -81,6 +81,7 @@ impl<'a> TopGroups<'a> {
             board,
             columns: Vec::new(),
             groups: Vec::new(),
+            possible: Possible::default(),
         });
         Ok(())
     }
@@ -130,6 +131,44 @@ struct SegmentGroups<'a> {
     /// The first key of the best document of each group, by the group's index; `i64::MAX` if there is none.
     /// Empty if groups have no indexes.
     held: Vec<i64>,
+    possible: Possible,
+}
+
+/// The documents of a batch that their first key does not exclude, with their scores.
+#[derive(Default)]
+struct Possible {
+    places: Vec<u32>,
+    docs: Vec<DocId>,
+    scores: Vec<f32>,
+}
+
+impl Possible {
+    /// Keeps the documents whose first key is wanted, with their `keys` and `values`.
+    fn keep(
+        &mut self,
+        (docs, scores): (&[DocId], &[f32]),
+        (keys, values): (&mut Vec<i64>, &mut Vec<i64>),
+        is_wanted: impl Fn(i64, i64) -> bool,
+    ) {
+        self.places.clear();
+        self.places.resize(keys.len(), 0);
+        let mut kept = 0;
+        for (at, (&key, &value)) in (0..).zip(keys.iter().zip(values.iter())) {
+            self.places[kept] = at;
+            kept += usize::from(is_wanted(key, value));
+        }
+        self.places.truncate(kept);
+        let places = self.places.iter().map(|place| *place as usize);
+        for (to, from) in places.clone().enumerate() {
+            (keys[to], values[to]) = (keys[from], values[from]);
+        }
+        keys.truncate(kept);
+        values.truncate(kept);
+        self.docs.clear();
+        self.docs.extend(places.clone().map(|place| docs[place]));
+        self.scores.clear();
+        self.scores.extend(places.filter_map(|place| scores.get(place)));
+    }
 }
 
 /// The groups of a segment, by the kind of their keys.
@@ -143,32 +182,65 @@ enum Board {
 impl SegmentGroups<'_> {
     fn collect(&mut self, docs: &[DocId], scores: &[f32], sorts: &Arc<[BoundSort]>) -> Result<()> {
         self.columns.resize_with(self.readers.len(), Vec::new);
+        if matches!(self.board, Board::Local(_)) && self.group.read_values(docs, &mut self.values)? {
+            return self.collect_single(docs, scores);
+        }
         for (reader, out) in self.readers.iter_mut().zip(&mut self.columns) {
             reader.read(docs, scores, out)?;
         }
-        match &mut self.board {
-            Board::Local(_) if self.group.read_values(docs, &mut self.values)? => {
-                self.collect_single(docs, scores)
-            }
-            _ => self.collect_any(docs, scores, sorts),
-        }
+        self.collect_any(docs, scores, sorts)
     }
 
     /// Collects documents that have exactly one value each. For most of them the first key shows that
-    /// they are not the best of their group, or that they come after the worst wanted group.
+    /// they are not the best of their group, or that they come after the worst wanted group. The other keys
+    /// are only read of the rest.
     fn collect_single(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
-        let SegmentGroups { group, board: Board::Local(groups), columns, values, held, .. } = self else {
+        let SegmentGroups {
+            readers,
+            group,
+            board: Board::Local(groups),
+            columns,
+            values,
+            held,
+            possible,
+            ..
+        } = self
+        else {
             return Ok(());
         };
-        let Some(first_keys) = columns.first() else { return Ok(()) };
+        let (Some((reader, readers)), Some((first_keys, others))) =
+            (readers.split_first_mut(), columns.split_first_mut())
+        else {
+            return Ok(());
+        };
+        reader.read(docs, scores, first_keys)?;
         let first_value = group.first_value();
         let index = |value: i64| value.wrapping_sub(first_value) as usize;
         // The first of several documents with equal keys is the best.
-        let beyond = |bound: i64| if columns.len() == 1 { bound } else { bound.saturating_add(1) };
+        let is_only = readers.is_empty();
+        let beyond = |bound: i64| if is_only { bound } else { bound.saturating_add(1) };
         let mut bound = beyond(groups.worst().map_or(i64::MAX, |keys| keys[0]));
-        for (at, (&first_key, &value)) in first_keys.iter().zip(values.iter()).enumerate() {
-            let own = if held.is_empty() { bound } else { beyond(held[index(value)]).min(bound) };
-            if first_key >= own && own < i64::MAX {
+        let bound_of = |held: &[i64], bound: i64, value: i64| match held.is_empty() {
+            true => bound,
+            false => beyond(held[index(value)]).min(bound),
+        };
+        let is_possible = |first_key: i64, own: i64| first_key < own || own == i64::MAX;
+        let (docs, scores) = if is_only {
+            (docs, scores)
+        } else {
+            possible.keep((docs, scores), (&mut *first_keys, &mut *values), |first_key, value| {
+                is_possible(first_key, bound_of(held.as_slice(), bound, value))
+            });
+            (possible.docs.as_slice(), possible.scores.as_slice())
+        };
+        if docs.is_empty() {
+            return Ok(());
+        }
+        for (reader, out) in readers.iter_mut().zip(others) {
+            reader.read(docs, scores, out)?;
+        }
+        for (at, (&first_key, &value)) in columns[0].iter().zip(values.iter()).enumerate() {
+            if !is_possible(first_key, bound_of(held.as_slice(), bound, value)) {
                 continue;
             }
             let compare = |keys: &[i64]| columns.iter().map(|column| column[at]).cmp(keys.iter().copied());
