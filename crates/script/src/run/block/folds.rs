@@ -62,8 +62,15 @@ fn replaced(op: Binary, old: &[Value], of_rows: &[u32], values: Column) -> Optio
     let ty = values.ty;
     let types: Vec<Type> = old.iter().map(type_of).collect::<Option<_>>()?;
     let is_whole = |ty: &Type| matches!(ty, Type::Int | Type::Long);
+    let is_least = matches!(op, Binary::Less | Binary::LessEqual);
     if types.iter().all(is_whole) && is_whole(&ty) {
-        let best = best(op, old.iter().map(Value::i64).collect(), of_rows, &values.into_wholes()?.into_vec());
+        let values = values.into_wholes()?.into_vec();
+        let extreme = match (of_rows.is_empty(), is_least) {
+            (true, true) => values.iter().copied().min(),
+            (true, false) => values.iter().copied().max(),
+            (false, _) => None,
+        };
+        let best = best(op, old.iter().map(Value::i64).collect(), of_rows, &values, extreme);
         let made =
             |number: i64| if ty == Type::Int { Value::Int(number as i32) } else { Value::Long(number) };
         return Some(
@@ -74,18 +81,44 @@ fn replaced(op: Binary, old: &[Value], of_rows: &[u32], values: Column) -> Optio
     if ty != Type::Double || types.contains(&Type::Float) {
         return None;
     }
-    let best = best(op, old.iter().map(Value::f64).collect(), of_rows, &values.into_reals()?.into_vec());
+    let values = values.into_reals()?.into_vec();
+    let extreme = match (of_rows.is_empty(), is_least) {
+        (true, true) => extreme("min", &values),
+        (true, false) => extreme("max", &values),
+        (false, _) => None,
+    };
+    let best = best(op, old.iter().map(Value::f64).collect(), of_rows, &values, extreme);
     Some(old.iter().zip(best).map(|(old, best)| best.map_or_else(|| old.clone(), Value::Double)).collect())
 }
 
-/// Returns the value that each place has in the end, if it was replaced.
-fn best<T: PartialOrd + Copy>(op: Binary, old: Vec<T>, of_rows: &[u32], values: &[T]) -> Vec<Option<T>> {
-    let wins = |new: T, old: T| match op {
-        Binary::Less => new < old,
-        Binary::LessEqual => new <= old,
-        Binary::GreaterEqual => new >= old,
-        _ => new > old,
-    };
+/// Returns the value that each place has in the end, if it was replaced. `extreme`: the value that no other
+/// one wins against, if that is known.
+fn best<T: PartialOrd + Copy>(
+    op: Binary,
+    old: Vec<T>,
+    of_rows: &[u32],
+    values: &[T],
+    extreme: Option<T>,
+) -> Vec<Option<T>> {
+    match op {
+        Binary::Less => best_by(|new, old| new < old, old, of_rows, values, extreme),
+        Binary::LessEqual => best_by(|new, old| new <= old, old, of_rows, values, extreme),
+        Binary::GreaterEqual => best_by(|new, old| new >= old, old, of_rows, values, extreme),
+        _ => best_by(|new, old| new > old, old, of_rows, values, extreme),
+    }
+}
+
+fn best_by<T: Copy>(
+    wins: impl Fn(T, T) -> bool,
+    old: Vec<T>,
+    of_rows: &[u32],
+    values: &[T],
+    extreme: Option<T>,
+) -> Vec<Option<T>> {
+    // Of all values that replaced the only place's, the last one is the extreme.
+    if let (true, Some(extreme), [only]) = (of_rows.is_empty(), extreme, old.as_slice()) {
+        return vec![wins(extreme, *only).then_some(extreme)];
+    }
     let mut is_new = vec![false; old.len()];
     let mut best = old;
     for (at, value) in values.iter().enumerate() {
@@ -230,6 +263,28 @@ mod tests {
         let old = vec![1.0, -2.5, 0.0, 8.0, 0.5];
         let expected = folded(old.clone(), &places, &values, |old, new| old + new);
         assert_eq!(summed_by_place(old, &places, &values), expected);
+    }
+
+    #[test]
+    fn a_replaced_value_is_that_of_comparing_one_by_one() {
+        let values: Vec<f64> = (0..101).map(|i| f64::from((i * 37) % 101) - 50.5).collect();
+        let wholes: Vec<i64> = values.iter().map(|value| *value as i64).collect();
+        for op in [Binary::Less, Binary::LessEqual, Binary::Greater, Binary::GreaterEqual] {
+            for old in [-60, -50, 0, 49, 60] {
+                for len in 1..values.len() {
+                    let (reals, wholes) = (&values[..len], &wholes[..len]);
+                    let of_each = best(op, vec![f64::from(old)], &[], reals, None);
+                    let real = replaced(op, &[Value::Double(old.into())], &[], Column::real(reals.to_vec()));
+                    let real: Vec<f64> = real.expect("doubles").iter().map(Value::f64).collect();
+                    assert_eq!(real, [of_each[0].unwrap_or(old.into())]);
+                    let of_each = best(op, vec![i64::from(old)], &[], wholes, None);
+                    let column = Column::whole(Type::Long, wholes.to_vec());
+                    let whole = replaced(op, &[Value::Long(old.into())], &[], column);
+                    let whole: Vec<i64> = whole.expect("integers").iter().map(Value::i64).collect();
+                    assert_eq!(whole, [of_each[0].unwrap_or(old.into())]);
+                }
+            }
+        }
     }
 
     #[test]
