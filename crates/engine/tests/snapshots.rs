@@ -685,7 +685,7 @@ fn restoring_over_what_is_there() {
 }
 
 #[test]
-fn power_that_goes_at_any_call_of_a_restore_leaves_the_old_index_or_the_new_one() {
+fn power_that_goes_at_any_call_of_a_restore_leaves_the_old_state_or_the_new_one() {
     let blobs = MemoryBlobs::default();
     let from = node(18, blobs.clone());
     let body = json!({"settings": {"number_of_shards": 1}});
@@ -694,6 +694,8 @@ fn power_that_goes_at_any_call_of_a_restore_leaves_the_old_index_or_the_new_one(
         put(&from.node, name, "a", json!({"n": 1}));
     }
     let expected = documents(&from.node, "t");
+    let script = json!({"script": {"lang": "painless", "source": "1"}});
+    from.node.put_script("restored", None, &script).expect("put");
     from.node.create_snapshot("r", "s1", &json!({"indices": "t,u"}), true).expect("taken");
     let mut outcomes = [0, 0];
     for at in 0.. {
@@ -703,7 +705,7 @@ fn power_that_goes_at_any_call_of_a_restore_leaves_the_old_index_or_the_new_one(
         let old = documents(&to.node, "t");
         to.node.close_index("t", IndicesOptions::METADATA).expect("closed");
         to.disk.power_off_at(at);
-        let outcome = to.node.restore_snapshot("r", "s1", &json!({}), true);
+        let outcome = to.node.restore_snapshot("r", "s1", &json!({"include_global_state": true}), true);
         let TestNode { node, disk, .. } = to;
         drop(node);
         let was_off = outcome.is_err();
@@ -714,6 +716,7 @@ fn power_that_goes_at_any_call_of_a_restore_leaves_the_old_index_or_the_new_one(
         let is_new = names.len() == 2;
         assert!(is_new || names == [("t", false)], "{at}: {names:?}");
         assert!(was_off || is_new, "{at}: acknowledged and lost");
+        assert_eq!(again.node.get_script("restored").is_some(), is_new, "{at}: half of the restore");
         again.node.open_index("t", IndicesOptions::METADATA).expect("opens");
         assert_eq!(documents(&again.node, "t"), if is_new { expected.clone() } else { old }, "{at}");
         if is_new {

@@ -187,6 +187,21 @@ impl Node {
         plan: impl Fn(&Catalog) -> Result<(Catalog, T)>,
         sync: impl Fn(&T, &IndexMetadata, &IndexMetadata),
     ) -> Result<(Gone, T)> {
+        self.change_catalog_beside(opened, plan, sync, |_| Ok(()), |()| {})
+    }
+
+    /// Works like [`Node::change_catalog_with`], for a change that creates indices and changes other parts of
+    /// the node's state with the same write: `beside` changes the state that is about to be written, and
+    /// `written` makes visible what it returned once the state is durable, before the indices are. Both are
+    /// called with `changing` held.
+    pub(in crate::node) fn change_catalog_beside<T, B>(
+        &self,
+        opened: &[Arc<LiveIndex>],
+        plan: impl Fn(&Catalog) -> Result<(Catalog, T)>,
+        sync: impl Fn(&T, &IndexMetadata, &IndexMetadata),
+        beside: impl Fn(&mut NodeState) -> Result<B>,
+        written: impl FnOnce(B),
+    ) -> Result<(Gone, T)> {
         loop {
             let catalog = self.catalog.load_full();
             let touched = Change::between(&catalog, &plan(&catalog)?.0).touched();
@@ -218,7 +233,7 @@ impl Node {
                 return Ok((Gone::default(), answer));
             }
             let sync = |old: &IndexMetadata, next: &IndexMetadata| sync(&answer, old, next);
-            let gone = self.make_change(change, &mut guards, opened, sync)?;
+            let gone = self.make_change(change, &mut guards, opened, sync, (&beside, written))?;
             return Ok((gone, answer));
         }
     }
@@ -239,12 +254,13 @@ impl Node {
     }
 
     /// Makes a change. Called with the locks of all touched indices and `changing` held.
-    fn make_change(
+    fn make_change<B>(
         &self,
         mut change: Change,
         guards: &mut Guards<'_>,
         opened: &[Arc<LiveIndex>],
         sync: impl Fn(&IndexMetadata, &IndexMetadata),
+        (beside, written): (impl Fn(&mut NodeState) -> Result<B>, impl FnOnce(B)),
     ) -> Result<Gone> {
         let mut state = (*self.state.load_full()).clone();
         for (old, next) in &mut change.changed {
@@ -256,11 +272,13 @@ impl Node {
             state.indices.insert(next.uuid.clone(), Listed::of(next));
         }
         change.apply_to_state(&mut state);
+        let added = beside(&mut state)?;
         self.keep_metadata(&change)?;
         if let Err(error) = self.write_state(state, change.at_stake()) {
             change.created.iter().for_each(|index| self.kept.forget(&index.uuid));
             return Err(error);
         }
+        written(added);
         for index in &change.created {
             self.index_files.add(&index.uuid, 0, index.version);
         }

@@ -2,17 +2,30 @@
 //! kinds, scripts, lifecycle policies. Restoring them leaves entries that the snapshot does not have.
 //! Snapshots do not say who put a policy; its author is the user who restores it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use limber_script::{ScriptLimits, StoredScript};
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
+use crate::catalog::Templates;
 use crate::lifecycle::Policy;
 use crate::node::Node;
+use crate::node::kept_state::state::NodeState;
+use crate::node::kept_state::state_file::AtStake;
 use crate::node::life::segment_memory::check_budget;
 use crate::search_pipeline::SearchPipeline;
 use crate::settings::ClusterSettings;
+
+/// A snapshot's global state, merged into that of the node, and not visible yet.
+pub(super) struct MergedState {
+    settings: ClusterSettings,
+    script_limits: ScriptLimits,
+    templates: Templates,
+    scripts: HashMap<String, StoredScript>,
+    policies: BTreeMap<String, Arc<Policy>>,
+}
 
 impl Node {
     pub(super) fn global_state(&self) -> Value {
@@ -64,41 +77,56 @@ impl Node {
         Ok(policies)
     }
 
-    /// Merges a snapshot's global state into that of the node, in one step.
+    /// Merges a snapshot's global state into that of the node, in one step. [`Node::publish_restored`] does
+    /// so together with indices.
     pub(super) fn restore_global_state(&self, saved: &Value) -> Result<()> {
         let changing = self.changing.lock();
+        let mut next = (*self.state.load_full()).clone();
+        let merged = self.merge_global_state(saved, &mut next)?;
+        self.write_state(next, AtStake::default())?;
+        let is_blocked = self.use_global_state(saved, merged);
+        drop(changing);
+        if is_blocked {
+            self.settle_all_writes();
+        }
+        Ok(())
+    }
+
+    /// Merges a snapshot's global state into the state that is about to be written. Called with `changing`
+    /// held.
+    pub(super) fn merge_global_state(&self, saved: &Value, state: &mut NodeState) -> Result<MergedState> {
         self.check_global_state(saved)?;
         let (settings, policies) = (self.with_saved_settings(saved)?, self.with_saved_policies(saved)?);
-        let before = self.lifecycles.policies.load_full();
         check_budget(&settings, self.ledger.limit_bytes)?;
         let script_limits = settings.script_limits()?;
         let mut templates = self.catalog.load().templates.clone();
         put_bodies(&mut templates.legacy, &saved["templates"]);
         put_bodies(&mut templates.composable, &saved["index_templates"]);
         put_bodies(&mut templates.components, &saved["component_templates"]);
-        let mut scripts = self.state.load().scripts.clone();
-        put_members(&mut scripts, &saved["scripts"]);
-        self.change_state(|state| {
-            state.persistent_settings = settings.persistent.clone();
-            state.templates = templates.clone();
-            put_members(&mut state.pipelines, &saved["pipelines"]);
-            put_members(&mut state.search_pipelines, &saved["search_pipelines"]);
-            state.scripts = scripts.clone();
-            state.change_policies(&before, &policies);
-        })?;
+        state.persistent_settings = settings.persistent.clone();
+        state.templates = templates.clone();
+        put_members(&mut state.pipelines, &saved["pipelines"]);
+        put_members(&mut state.search_pipelines, &saved["search_pipelines"]);
+        put_members(&mut state.scripts, &saved["scripts"]);
+        state.change_policies(&self.lifecycles.policies.load(), &policies);
+        let scripts = crate::node::kept_state::scripts::restored(&state.scripts);
+        Ok(MergedState { settings, script_limits, templates, scripts, policies })
+    }
+
+    /// Makes a merged state visible, which is durable. Returns whether the cluster takes no writes from now
+    /// on. Called with `changing` held.
+    pub(super) fn use_global_state(&self, saved: &Value, merged: MergedState) -> bool {
+        let MergedState { settings, script_limits, templates, scripts, policies } = merged;
         crate::node::life::open::apply_limits(&self.ledger, &settings);
         self.apply_segment_memory(&settings);
         self.scripts.set_limits(script_limits);
         let is_blocked = self.use_settings(settings);
-        self.pipelines.restore(&saved["pipelines"]);
-        self.scripts.set_stored(crate::node::kept_state::scripts::restored(&scripts));
+        // What is stored is not refused any more.
+        limber_work::suspended(|| self.pipelines.restore(&saved["pipelines"]));
+        self.scripts.set_stored(scripts);
         self.lifecycles.policies.store(Arc::new(policies));
         self.publish(|catalog| catalog.templates = templates);
-        drop(changing);
-        if is_blocked {
-            self.settle_all_writes();
-        }
-        Ok(())
+        is_blocked
     }
 }
 

@@ -1,25 +1,39 @@
-//! Publishes restored indices, all in one step, together with their data streams.
+//! Publishes restored indices, all in one step, together with their data streams and the global state.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
+use super::global_state::MergedState;
 use super::restore::{Plan, UnpublishedIndex};
 use crate::api::Result;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::node::Node;
 use crate::node::index::indices::{check_alias_target, check_aliases, check_index_alias};
 use crate::node::index::live::{LiveIndex, index_folder};
+use crate::node::kept_state::state::NodeState;
 use crate::node::stream::data_streams::{check_stream_alias, check_stream_is_free};
 use crate::snapshot::errors::restore_error;
 
 impl Node {
-    /// Publishes indices and deletes the closed ones that they replace. If that fails, removes the new
-    /// indices.
+    /// Publishes indices, at least one, with the global state if it is to be restored, and deletes the closed
+    /// indices that they replace. If that fails, nothing has changed, and the new indices are removed.
     pub(super) fn publish_restored(&self, plan: &Plan, made: Vec<UnpublishedIndex>) -> Result<()> {
         let opened: Vec<Arc<LiveIndex>> = made.iter().map(|one| one.live.clone()).collect();
         let sync = |_: &(), old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
         let change = |catalog: &Catalog| Ok((self.with_restored(catalog, plan)?, ()));
-        match self.change_catalog_with(&opened, change, sync) {
+        let beside = |state: &mut NodeState| -> Result<Option<MergedState>> {
+            plan.global_state().map(|saved| self.merge_global_state(saved, state)).transpose()
+        };
+        let is_blocked = Cell::new(false);
+        let written = |merged: Option<MergedState>| {
+            let merged = plan.global_state().zip(merged);
+            is_blocked.set(merged.is_some_and(|(saved, merged)| self.use_global_state(saved, merged)));
+        };
+        match self.change_catalog_beside(&opened, change, sync, beside, written) {
             Ok((gone, ())) => {
+                if is_blocked.get() {
+                    self.settle_all_writes();
+                }
                 let live = self.live.load();
                 let mut restored = self.snapshots.restored.lock();
                 restored.retain(|uuid, _| live.contains_key(uuid));

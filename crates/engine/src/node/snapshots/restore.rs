@@ -46,7 +46,7 @@ impl Plan {
     }
 
     /// Returns the global state if it is to be restored.
-    fn global_state(&self) -> Option<&Value> {
+    pub fn global_state(&self) -> Option<&Value> {
         self.body.global_state.as_ref().filter(|_| self.include_global_state)
     }
 }
@@ -276,9 +276,9 @@ impl Node {
                 }
             }
         }
-        self.publish_restored(plan, made)?;
-        if let Some(state) = plan.global_state() {
-            self.restore_global_state(state)?;
+        match plan.global_state() {
+            Some(state) if made.is_empty() => self.restore_global_state(state)?,
+            _ => self.publish_restored(plan, made)?,
         }
         let shards: u64 = plan.indices.iter().map(|one| u64::from(one.metadata.typed.number_of_shards)).sum();
         let lacking = plan.indices.iter().flat_map(|one| &one.from.shards).filter(|shard| shard.is_none());
