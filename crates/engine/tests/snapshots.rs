@@ -648,6 +648,23 @@ fn an_index_is_not_deleted_while_a_snapshot_needs_it() {
 }
 
 #[test]
+fn a_closed_index_is_not_replaced_while_a_snapshot_needs_it() {
+    let blobs = Interrupted::when(When::ShardData, MemoryBlobs::default());
+    let from = node(22, blobs.clone());
+    put(&from.node, "t", "a", json!({"n": 1}));
+    snapshot(&from.node, "s1").expect("taken");
+    put(&from.node, "t", "b", json!({"n": 2}));
+    from.node.close_index("t", IndicesOptions::METADATA).expect("closed");
+    let other = from.node.clone();
+    blobs.interrupt(move || {
+        let refused = other.restore_snapshot("r", "s1", &json!({}), true).expect_err("it is being copied");
+        assert_eq!(refused.kind, "snapshot_in_progress_exception");
+    });
+    let taken = snapshot(&from.node, "s2").expect("taken");
+    assert_eq!(taken["snapshot"]["state"], "SUCCESS");
+}
+
+#[test]
 fn restoring_over_what_is_there() {
     let blobs = MemoryBlobs::default();
     let from = node(16, blobs.clone());

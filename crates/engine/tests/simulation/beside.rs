@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use limber_engine::*;
+use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
+use limber_store::repository::MemoryBlobs;
 use serde_json::json;
 
 use crate::common::{get, index, search, write};
@@ -133,6 +135,20 @@ fn write_to_the_copy(node: &Arc<Node>) -> Result<()> {
     write(node, index("copy", "1", br#"{"own": true}"#)).map(drop)
 }
 
+fn with_a_repository(node: &Arc<Node>) -> Result<()> {
+    write_all(node, "old")?;
+    node.put_repository_on("r", Arc::new(MemoryBlobs::default()))
+}
+
+fn take_snapshot(node: &Arc<Node>) -> Result<()> {
+    let taken = node.create_snapshot("r", "s", &json!({"indices": "w"}), true)?;
+    if taken["snapshot"]["state"] == "SUCCESS" { Ok(()) } else { Err(missing("a shard of the snapshot")) }
+}
+
+fn close(node: &Arc<Node>) -> Result<()> {
+    node.close_index("w", IndicesOptions::METADATA).map(drop)
+}
+
 pub fn pairs() -> Vec<Pair> {
     vec![
         Pair {
@@ -184,6 +200,16 @@ pub fn pairs() -> Vec<Pair> {
             wrong: |node, outcomes| {
                 let is_refreshed = node.refresh("w", IndicesOptions::BROADCAST).is_ok();
                 (outcomes[1].is_err() || !is_refreshed || !has_new(node)).then(|| format!("{outcomes:?}"))
+            },
+        },
+        Pair {
+            name: "a snapshot, and its index that is closed",
+            set_up: with_a_repository,
+            acts: [take_snapshot, close],
+            wrong: |_, outcomes| {
+                let is_refused = |error: &RequestError| error.kind == "snapshot_in_progress_exception";
+                let is_as_told = outcomes[1].as_ref().err().is_none_or(is_refused);
+                (outcomes[0].is_err() || !is_as_told).then(|| format!("{outcomes:?}"))
             },
         },
         Pair {

@@ -86,8 +86,12 @@ impl Change {
     }
 
     /// Whether the file of one index can hold the whole change. Aliases are stored in the node's state too.
+    /// An index is closed with `changing` held, under which a snapshot begins.
     fn is_of_one_index(&self) -> bool {
-        matches!(&self.changed[..], [(old, next)] if old.aliases == next.aliases) && self.is_inside_indices()
+        let is_inside = |old: &IndexMetadata, next: &IndexMetadata| {
+            old.aliases == next.aliases && (next.open || !old.open)
+        };
+        matches!(&self.changed[..], [(old, next)] if is_inside(old, next)) && self.is_inside_indices()
     }
 
     fn at_stake(&self) -> AtStake {

@@ -259,7 +259,8 @@ impl Node {
                 current.typed.number_of_shards, metadata.typed.number_of_shards
             ));
         }
-        Ok(())
+        // The closed index that is replaced is deleted.
+        self.check_is_not_copied(current, "delete")
     }
 
     /// Copies the files, opens the indices and publishes them.

@@ -193,6 +193,12 @@ impl Node {
         if index.open {
             return self.live(index)?.shard(number)?.pin_commit();
         }
+        // Shards are opened and closed under this lock. Those of a closed index may not be closed yet, or
+        // open again.
+        let _opening = self.names.lock(&index.uuid);
+        if let Some(live) = self.live.load().get(&index.uuid).cloned() {
+            return live.shard(number)?.pin_commit();
+        }
         let folder = self.environment.folder(&shard_folder(&index.uuid, number));
         commit_of_closed(folder.map_err(|error| store_error(&error))?)
     }
