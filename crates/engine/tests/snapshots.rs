@@ -356,6 +356,8 @@ enum When {
     At(u64),
     /// Before a blob of shard data is written.
     ShardData,
+    /// Before a root is read or written.
+    Root,
 }
 
 /// A repository that does something else during its calls.
@@ -383,6 +385,7 @@ impl Interrupted {
             When::Always => true,
             When::At(at) => at == number,
             When::ShardData => name.contains("/data-"),
+            When::Root => name.starts_with("generations/"),
         };
         if is_due && let Some(action) = self.action.try_lock().as_deref().and_then(Option::as_ref) {
             action();
@@ -818,6 +821,59 @@ fn policies_take_and_drop_snapshots_by_the_clock() {
     let shown = node.get_snapshot_policies("broken", false).expect("there");
     let details = shown["broken"]["last_failure"]["details"].as_str().expect("told");
     assert!(details.contains("no such index [missing]"), "{details}");
+}
+
+/// Waits until no task of the node runs.
+fn settle(node: &Node) {
+    while !node.tasks().list().is_empty() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_came_of_a_run_that_ended_with_its_process_is_in_the_repository() {
+    for is_listed in [false, true] {
+        let memory = MemoryBlobs::default();
+        let blobs = Interrupted::when(When::Root, memory.clone());
+        let from = node_on(CrashDisk::new(19), 19, Arc::new(blobs.clone()));
+        put(&from.node, "t", "a", json!({"n": 1}));
+        let policy = json!({"name": "x", "schedule": "0 30 1 * * ?", "repository": "r"});
+        from.node.put_snapshot_policy("p", &policy).expect("put");
+        let (disk, dying) = (from.disk.clone(), memory.clone());
+        blobs.interrupt(move || {
+            disk.power_off();
+            if !is_listed {
+                dying.fail_at(dying.calls(), BlobFault::Dead);
+            }
+        });
+        from.node.execute_snapshot_policy("p").expect("begins");
+        settle(&from.node);
+        let TestNode { node, disk, .. } = from;
+        drop(node);
+        disk.crash();
+        let again = node_on(disk, 20, Arc::new(memory.clone()));
+        let shown = || again.node.get_snapshot_policies("p", false).expect("there")["p"].clone();
+        // As long as the repository cannot be read, nothing is known.
+        again.node.snapshot_policy_tick();
+        settle(&again.node);
+        if !is_listed {
+            let shown = shown();
+            assert!(shown.get("last_failure").is_none(), "{shown}");
+            memory.revive();
+            again.node.execute_snapshot_policy("p").expect("begins");
+            settle(&again.node);
+        }
+        let shown = shown();
+        let (taken, failed) = if is_listed { (1, 0) } else { (1, 1) };
+        assert_eq!(
+            (&shown["stats"]["snapshots_taken"], &shown["stats"]["snapshots_failed"]),
+            (&json!(taken), &json!(failed)),
+            "{shown}"
+        );
+        assert!(shown.get("last_success").is_some(), "{shown}");
+        let details = shown["last_failure"]["details"].as_str().unwrap_or_default();
+        assert_eq!(details.contains("the node ended before"), !is_listed, "{shown}");
+    }
 }
 
 #[test]

@@ -38,6 +38,17 @@ pub(crate) struct SnapshotPolicy {
     pub last_failure: Option<Run>,
     pub failures_since_success: u64,
     pub stats: PolicyStats,
+    /// Runs whose outcome is not stored yet. Those that this process does not know are of an earlier one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub begun: Vec<Begun>,
+}
+
+/// The beginning of one of the policy's snapshots.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    pub repository: String,
+    pub snapshot: String,
+    pub start_ms: u64,
 }
 
 /// The end of one of the policy's snapshots.
@@ -127,6 +138,7 @@ impl SnapshotPolicy {
             last_failure: None,
             failures_since_success: 0,
             stats: PolicyStats::default(),
+            begun: Vec::new(),
         };
         let mut problems = Vec::new();
         if let Err(error) = policy.schedule() {
@@ -169,6 +181,20 @@ impl SnapshotPolicy {
         }
         body["metadata"]["policy"] = id.into();
         body
+    }
+
+    /// Notes the outcome of a run, which has failed if it has details.
+    pub(crate) fn note(&mut self, run: Run) {
+        self.begun.retain(|begun| begun.snapshot != run.snapshot);
+        if run.details.is_none() {
+            self.last_success = Some(run);
+            self.failures_since_success = 0;
+            self.stats.taken += 1;
+        } else {
+            self.last_failure = Some(run);
+            self.failures_since_success += 1;
+            self.stats.failed += 1;
+        }
     }
 
     /// Renders the policy as `GET _slm/policy` shows it.

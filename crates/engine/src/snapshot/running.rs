@@ -220,6 +220,11 @@ impl Snapshots {
         self.policies_running.lock().iter().any(|run| run.policy == id)
     }
 
+    /// Whether a run of a policy with this snapshot is in progress.
+    pub(crate) fn is_run_known(&self, snapshot: &str) -> bool {
+        self.policies_running.lock().iter().any(|run| run.name == snapshot)
+    }
+
     pub(crate) fn is_used(&self, repository: &str) -> Option<&'static str> {
         if !self.running_in(repository).is_empty() {
             return Some("snapshot is in progress");

@@ -9,6 +9,7 @@ mod create;
 mod delete;
 mod get;
 mod global_state;
+mod lost_runs;
 mod policies;
 mod policy_round;
 mod publish;

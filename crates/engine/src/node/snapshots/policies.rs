@@ -80,6 +80,7 @@ impl Node {
                 policy.last_success = before.last_success.clone();
                 policy.last_failure = before.last_failure.clone();
                 policy.failures_since_success = before.failures_since_success;
+                policy.begun = before.begun.clone();
             }
             None if policies.len() >= POLICIES_MAX => {
                 let why = format!("there are [{POLICIES_MAX}] snapshot lifecycle policies already");

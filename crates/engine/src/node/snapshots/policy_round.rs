@@ -17,7 +17,7 @@ use crate::api::Result;
 use crate::lifecycle::{RUNNING, STOPPING};
 use crate::node::Node;
 use crate::snapshot::format::Entry;
-use crate::snapshot::policy::{Run, SnapshotPolicy};
+use crate::snapshot::policy::{Begun, Run, SnapshotPolicy};
 use crate::snapshot::repository::Repository;
 use crate::snapshot::running::PolicyRun;
 use crate::snapshot::schedules::Scheduled;
@@ -29,6 +29,9 @@ impl Node {
         let now_ms = self.now_millis();
         let seen = &self.snapshots.policies_seen_ms;
         let seen_ms = seen.load(Ordering::Relaxed);
+        if seen_ms == 0 {
+            self.start_finding_lost_runs();
+        }
         // The first call, and one after the clock was set back, only record the time.
         if seen_ms == 0 || now_ms < seen_ms {
             seen.store(now_ms, Ordering::Relaxed);
@@ -78,7 +81,10 @@ impl Node {
         let (answer, description) = (name.clone(), format!("snapshot lifecycle policy [{id}]"));
         let work = move || {
             // The run ends after a panic too; otherwise the policy would never run again.
-            let outcome = caught(|| node.take_policy_snapshot(&id, &name));
+            let outcome = caught(|| {
+                node.find_lost_runs(&id);
+                node.take_policy_snapshot(&id, &name, start_ms)
+            });
             node.note_run(&id, &name, start_ms, outcome.as_ref().err());
             node.forget_policy_run(&name);
             outcome
@@ -95,9 +101,11 @@ impl Node {
     }
 
     /// Takes a snapshot as the policy says now. It may have been changed or deleted since it was found due.
-    fn take_policy_snapshot(&self, id: &str, name: &str) -> Result<Value> {
+    fn take_policy_snapshot(&self, id: &str, name: &str, start_ms: u64) -> Result<Value> {
         let policy = self.snapshot_policies().remove(id).ok_or_else(|| no_policy(id))?;
         let request = SnapshotRequest::parse(&policy.request_body(id))?;
+        let begun = Begun { repository: policy.repository.clone(), snapshot: name.to_owned(), start_ms };
+        self.note_begun(id, begun);
         // A policy takes snapshots with the rights of the user who last put it.
         let running = self.on_behalf_of(&policy.author, "cluster:admin/snapshot/create", || {
             self.begin_snapshot(&policy.repository, name, request, Some(id.to_owned()))
@@ -123,18 +131,7 @@ impl Node {
         let details = failure.map(|error| error.to_json().to_string());
         let run = Run { snapshot: name.to_owned(), start_ms, time_ms, details };
         let _changing = self.changing.lock();
-        let stored = self.change_snapshot_policy(id, |policy| match failure {
-            None => {
-                policy.last_success = Some(run);
-                policy.failures_since_success = 0;
-                policy.stats.taken += 1;
-            }
-            Some(_) => {
-                policy.last_failure = Some(run);
-                policy.failures_since_success += 1;
-                policy.stats.failed += 1;
-            }
-        });
+        let stored = self.change_snapshot_policy(id, |policy| policy.note(run));
         if let Err(error) = stored {
             tracing::warn!(policy = id, %error, "what came of a policy's snapshot is not stored");
         }
