@@ -43,11 +43,32 @@ fn block_and_count(node: &Arc<Node>) -> Result<()> {
     write(node, index("noted", "1", source.as_bytes())).map(drop)
 }
 
-/// Blocks writes to the whole cluster and notes, in a setting, how many documents there are then.
-fn block_cluster_and_count(node: &Arc<Node>) -> Result<()> {
-    node.put_cluster_settings(&json!({"persistent": {"cluster.blocks.read_only": true}}))?;
-    let noted = NOTED_FROM + count(node, "w")?;
+fn block_cluster(node: &Node) -> Result<()> {
+    node.put_cluster_settings(&json!({"persistent": {"cluster.blocks.read_only": true}})).map(drop)
+}
+
+/// Notes a number in a setting, which is possible after a block of the cluster.
+fn note_in_setting(node: &Node, number: usize) -> Result<()> {
+    let noted = NOTED_FROM + number;
     node.put_cluster_settings(&json!({"persistent": {"search.max_buckets": noted}})).map(drop)
+}
+
+/// Blocks writes to the whole cluster and notes how many documents there are then.
+fn block_cluster_and_count(node: &Arc<Node>) -> Result<()> {
+    block_cluster(node)?;
+    note_in_setting(node, count(node, "w")?)
+}
+
+/// Blocks writes to the whole cluster and notes how many fields there are then.
+fn block_cluster_and_count_fields(node: &Arc<Node>) -> Result<()> {
+    block_cluster(node)?;
+    note_in_setting(node, field_count(node)?)
+}
+
+/// Returns how many fields of [`write_several`] are mapped.
+fn field_count(node: &Node) -> Result<usize> {
+    let index = node.get_index("w", IndicesOptions::METADATA)?.remove(0);
+    Ok(index.mappings["properties"].as_object().map_or(0, |fields| fields.len()))
 }
 
 fn write_and_refresh(node: &Arc<Node>) -> Result<()> {
@@ -173,6 +194,17 @@ pub fn pairs() -> Vec<Pair> {
                 });
                 let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
                 both(outcomes, is_as_noted).map(|why| format!("{why} {noted} {now:?}, {fields:?} fields"))
+            },
+        },
+        Pair {
+            name: "a mapping that grows, and a block of the cluster",
+            set_up: |node| node.create_index("w", &json!({})).map(drop),
+            acts: [write_several, block_cluster_and_count_fields],
+            wrong: |node, outcomes| {
+                let noted = node.cluster_setting("search.max_buckets");
+                let now = field_count(node).map(|count| (NOTED_FROM + count).to_string());
+                let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
+                both(outcomes, is_as_noted).map(|why| format!("{why} {noted} {now:?}"))
             },
         },
         Pair {

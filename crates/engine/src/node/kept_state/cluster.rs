@@ -235,10 +235,14 @@ impl Node {
         Ok(set)
     }
 
-    /// Waits until no write is carried out any more that was admitted under earlier settings of the cluster.
-    /// Called without a lock.
+    /// Waits until no write is carried out any more that was admitted under earlier settings of the cluster,
+    /// and no mapping or other metadata of an index is changed that way. Called without a lock.
     pub(in crate::node) fn settle_all_writes(&self) {
         self.shards().iter().for_each(|shard| shard.settle_writes());
+        // A change of an index's metadata looks at the blocks and is published under the lock of its file.
+        let catalog = self.catalog.load_full();
+        let files = catalog.indices.values().filter_map(|index| self.index_files.get(&index.uuid));
+        limber_work::waiting(|| files.for_each(|file| drop(file.lock())));
     }
 
     /// Returns what was set, and whether the cluster takes no writes from now on.
