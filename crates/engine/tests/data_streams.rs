@@ -303,6 +303,14 @@ fn a_lazy_rollover_waits_for_the_next_document() {
     assert_eq!(shape(&node, "logs-a").0, 2);
     write(&node, create("logs-a", "2", br#"{"@timestamp": 1}"#)).expect("written");
     assert_eq!(shape(&node, "logs-a").0, 2);
+    // An operation that is refused and adds no document does not keep a later one from rolling over.
+    node.rollover("logs-a", &request).expect("marked");
+    let operations =
+        [index("logs-a", "3", br#"{"@timestamp": 1}"#), create("logs-a", "4", br#"{"@timestamp": 1}"#)];
+    let bulk = BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::None };
+    let answer = node.bulk(bulk).expect("an answer");
+    assert!(answer.items[0].outcome.is_err() && answer.items[1].outcome.is_ok());
+    assert_eq!(shape(&node, "logs-a").0, 3);
 }
 
 /// Creates a data stream, rolls it over, deletes its oldest index, and then the whole stream. Stops at the

@@ -112,9 +112,23 @@ fn write_all(node: &Arc<Node>, text: &str) -> Result<()> {
 
 /// Changes the documents with the text `old`, one at a time.
 fn change_old(node: &Arc<Node>, change: Change) -> Result<()> {
-    let body = json!({"query": {"match": {"v": "old"}}, "size": 1});
+    change_old_of(node, ("w", 1), change, None)
+}
+
+/// Sends the documents of `a` with the text `old` to `w`, and updates those of `w`, all at once.
+fn send_old(node: &Arc<Node>) -> Result<()> {
+    change_old_of(node, ("a,w", 10), Change::Update, Some("send"))
+}
+
+fn change_old_of(
+    node: &Arc<Node>,
+    (source, size): (&str, u32),
+    change: Change,
+    pipeline: Option<&str>,
+) -> Result<()> {
+    let body = json!({"query": {"match": {"v": "old"}}, "size": size});
     let request = ByQueryRequest {
-        source: "w".into(),
+        source: source.into(),
         remote: None,
         options: IndicesOptions::SEARCH,
         routing: None,
@@ -122,7 +136,7 @@ fn change_old(node: &Arc<Node>, change: Change) -> Result<()> {
         search: SearchRequest::parse(&body, &UrlParameters::default())?,
         change,
         script: None,
-        pipeline: None,
+        pipeline: pipeline.map(str::to_owned),
         max_docs: None,
         proceeds_on_conflicts: true,
         refresh: false,
@@ -132,6 +146,14 @@ fn change_old(node: &Arc<Node>, change: Change) -> Result<()> {
         slices: Slices::Number(1),
     };
     node.by_query(request, Arc::new(AtomicBool::new(false))).map(drop)
+}
+
+/// Makes the indices of [`send_old`]. The documents of `a` come first in a batch.
+fn with_documents_to_send(node: &Arc<Node>) -> Result<()> {
+    write(node, index("a", "sent", br#"{"v": "old"}"#))?;
+    node.refresh("a", IndicesOptions::BROADCAST)?;
+    node.put_pipeline("send", &json!({"processors": [{"set": {"field": "_index", "value": "w"}}]}))?;
+    write_all(node, "old")
 }
 
 fn make_anew(node: &Arc<Node>) -> Result<()> {
@@ -242,6 +264,15 @@ pub fn pairs() -> Vec<Pair> {
                 let is_refused = |error: &RequestError| error.kind == "snapshot_in_progress_exception";
                 let is_as_told = outcomes[1].as_ref().err().is_none_or(is_refused);
                 (outcomes[0].is_err() || !is_as_told).then(|| format!("{outcomes:?}"))
+            },
+        },
+        Pair {
+            name: "an update by query that sends documents to an index which is made anew",
+            set_up: with_documents_to_send,
+            acts: [send_old, make_anew],
+            wrong: |node, outcomes| {
+                let is_refreshed = node.refresh("w", IndicesOptions::BROADCAST).is_ok();
+                (outcomes[1].is_err() || !is_refreshed || !has_new(node)).then(|| format!("{outcomes:?}"))
             },
         },
         Pair {

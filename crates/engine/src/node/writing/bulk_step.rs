@@ -23,7 +23,19 @@ pub(in crate::node) struct Target {
     pub(in crate::node) name: Box<str>,
     pub(in crate::node) require_alias: bool,
     pub(in crate::node) require_data_stream: bool,
+    /// Whether only certain indices are meant ([`Only`](super::bulk_target::Only)).
+    pub(in crate::node) is_restricted: bool,
     pub(in crate::node) outcome: Result<Destination>,
+}
+
+impl Target {
+    /// Whether it is a data stream that the next new document rolls over.
+    pub(in crate::node) fn rolls_on_write(&self) -> bool {
+        match self.outcome.as_ref().map(|destination| &destination.reach) {
+            Ok(Reach::Stream(stream)) => stream.rolls_on_write,
+            Ok(Reach::Index | Reach::Backing(_)) | Err(_) => false,
+        }
+    }
 }
 
 /// An index with its settings and mapping, read once per bulk and not for every operation.

@@ -41,31 +41,21 @@ impl Node {
                 }
                 allowed = Some((step.index().to_owned(), step.operation.kind));
             }
-            let &BulkOperation { require_alias, require_data_stream, .. } = step.operation;
-            if let Some(at) = targets.find(step) {
+            let asked = asked_of(step, only);
+            if let Some(at) = targets.find(step.index(), asked) {
                 step.target = at;
                 continue;
             }
             let name = step.index();
             // Each operation may have a name of its own, for which an index is created.
             work::check_beyond_deadline()?;
-            let creates = match step.operation.kind {
-                OperationKind::Delete => step.operation.version_type != VersionType::Internal,
-                _ => true,
-            };
-            let is_sent_elsewhere = name != &*step.operation.index;
-            let only = only.filter(|only| !(is_sent_elsewhere && matches!(only, Only::Read(_))));
-            // If nothing will be written, nothing is created.
-            let asked = Asked {
-                creates: creates && step.outcome.is_none() && only.is_none(),
-                adds: step.operation.kind == OperationKind::Create && step.outcome.is_none(),
-                require_alias,
-                require_data_stream,
-                only,
-            };
             let outcome = self.destination(name, asked);
+            let Asked { require_alias, require_data_stream, only, .. } = asked;
+            let is_restricted = only.is_some();
+            let target =
+                Target { name: name.into(), require_alias, require_data_stream, is_restricted, outcome };
+            let creates = may_create(step.operation);
             // The error of a delete must not apply to later writes, which may create the index.
-            let target = Target { name: name.into(), require_alias, require_data_stream, outcome };
             match target.outcome {
                 Err(error) if !creates || step.outcome.is_some() => {
                     step.outcome.get_or_insert(Err(error));
@@ -152,22 +142,24 @@ impl Node {
 #[derive(Default)]
 struct Targets {
     all: Vec<Target>,
-    /// Their positions by name. There are at most four of a name.
+    /// Their positions by name. There are at most nine of a name.
     by_name: HashMap<Box<str>, Vec<u32>>,
 }
 
 impl Targets {
-    /// Returns the position of an operation's target.
-    fn find(&self, step: &Step<'_>) -> Option<u32> {
+    /// Returns the position of the target of an operation that writes to `name`.
+    fn find(&self, name: &str, asked: Asked<'_>) -> Option<u32> {
         let is_same = |at: &u32| {
             let target = &self.all[*at as usize];
-            &*target.name == step.index()
-                && target.require_alias == step.operation.require_alias
-                && target.require_data_stream == step.operation.require_data_stream
+            &*target.name == name
+                && target.require_alias == asked.require_alias
+                && target.require_data_stream == asked.require_data_stream
+                && target.is_restricted == asked.only.is_some()
+                && !(asked.adds && target.rolls_on_write())
         };
         // A bulk mostly writes to one index.
         let last = (self.all.len() as u32).checked_sub(1).filter(is_same);
-        last.or_else(|| self.by_name.get(step.index())?.iter().copied().find(is_same))
+        last.or_else(|| self.by_name.get(name)?.iter().copied().find(is_same))
     }
 
     /// Adds a target. Returns its position.
@@ -192,6 +184,27 @@ struct Asked<'a> {
     require_alias: bool,
     require_data_stream: bool,
     only: Option<Only<'a>>,
+}
+
+/// Returns what an operation requires of its name. `only`: see [`Node::bulk_into`].
+fn asked_of<'a>(step: &Step<'_>, only: Option<Only<'a>>) -> Asked<'a> {
+    let &BulkOperation { require_alias, require_data_stream, kind, .. } = step.operation;
+    let is_sent_elsewhere = step.index() != &*step.operation.index;
+    let only = only.filter(|only| !(is_sent_elsewhere && matches!(only, Only::Read(_))));
+    let is_written = step.outcome.is_none();
+    Asked {
+        // If nothing will be written, nothing is created.
+        creates: may_create(step.operation) && is_written && only.is_none(),
+        adds: kind == OperationKind::Create && is_written,
+        require_alias,
+        require_data_stream,
+        only,
+    }
+}
+
+/// Whether an operation creates an index that is missing.
+fn may_create(operation: &BulkOperation<'_>) -> bool {
+    operation.kind != OperationKind::Delete || operation.version_type != VersionType::Internal
 }
 
 /// The indices that a bulk may write to, by their UUIDs: another index may have taken the name of one.

@@ -128,11 +128,12 @@ impl Node {
         self.check_write_block(&index, &index.typed.blocks)?;
         self.check_is_not_in_doubt(&index)?;
         let reach = Reach::Stream(stream);
-        let Target { require_alias, require_data_stream, .. } = targets[named as usize];
+        let Target { require_alias, require_data_stream, is_restricted, .. } = targets[named as usize];
         targets.push(Target {
             name: (&*index.name).into(),
             require_alias,
             require_data_stream,
+            is_restricted,
             outcome: Ok(Destination::new(index, live, None, reach)),
         });
         Ok(targets.len() as u32 - 1)
