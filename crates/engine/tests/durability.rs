@@ -79,6 +79,41 @@ fn switching_from_async_to_request_makes_durable_what_was_acknowledged() {
     (0..20).for_each(|number| assert!(get(&node, "t", &number.to_string()).is_some(), "{number}"));
 }
 
+/// After a failed fsync a shard is opened again with what the page cache has, which no later fsync of its log
+/// writes. What relies on it is acknowledged only once a commit has it.
+#[test]
+fn what_a_failed_fsync_lost_is_committed_before_an_answer_relies_on_it() {
+    type Relies = fn(&Node) -> Result<()>;
+    let relies: [Relies; 2] = [
+        |node| {
+            let answer = write(node, update("t", "1", br#"{"doc": {"n": 2}}"#))?;
+            assert_eq!(answer.outcome.result, WriteResult::Noop);
+            Ok(())
+        },
+        |node| {
+            let settings = json!({"index.translog.durability": "request"});
+            node.put_settings("t", IndicesOptions::METADATA_OPEN_CLOSED, &settings, false)
+        },
+    ];
+    for (seed, relies) in (11..).zip(relies) {
+        let disk = CrashDisk::new(seed);
+        let node = open_on(&disk, seed).expect("opens");
+        create(&node, "t", json!({"settings": {"number_of_replicas": 0}}));
+        write(&node, index("t", "1", br#"{"n": 1}"#)).expect("written");
+        disk.fail_from(0, Fault::SyncLost);
+        write(&node, index("t", "1", br#"{"n": 2}"#)).expect_err("not durable");
+        disk.heal();
+        node.retry_failed_shards();
+        assert_eq!(get(&node, "t", "1").map(|(_, source)| source), Some(json!({"n": 2})), "the page cache");
+        relies(&node).expect("answered");
+        disk.power_off();
+        drop(node);
+        disk.crash();
+        let node = open_on(&disk, seed).expect("opens");
+        assert_eq!(get(&node, "t", "1").map(|(_, source)| source), Some(json!({"n": 2})), "seed {seed}");
+    }
+}
+
 /// A failed shard still answers searches, even with writes that never reached its translog. No response may
 /// claim that they are durable.
 #[test]

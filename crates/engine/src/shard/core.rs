@@ -162,6 +162,8 @@ pub(crate) struct Core {
     /// Whether anything was written since the last refresh, followed by the same since the last commit.
     pub(super) is_dirty: AtomicBool,
     pub(super) is_uncommitted: AtomicBool,
+    /// Whether recovery found operations that were not known to be durable and that no commit contains yet.
+    pub(super) has_unpromised: AtomicBool,
     pub(super) last_refresh_millis: AtomicU64,
     pub(crate) search_idle: SearchIdle,
     pub(super) last_flush_millis: AtomicU64,

@@ -26,6 +26,21 @@ impl Shard {
         self.flush_core(&core, force)
     }
 
+    /// Commits what recovery found in the translog and was not known to be durable, unless a commit contains
+    /// it already. After a failed fsync it may be only in the page cache, and no later fsync of the log
+    /// writes it.
+    pub(crate) fn keep_recovered(&self) -> Result<()> {
+        let core = self.core()?;
+        self.keep_recovered_of(&core)
+    }
+
+    pub(super) fn keep_recovered_of(&self, core: &Core) -> Result<()> {
+        match core.has_unpromised.load(Ordering::Acquire) {
+            true => self.flush_core(core, true),
+            false => Ok(()),
+        }
+    }
+
     /// Flushes if it is due: the translog is larger than `flush_threshold_size` or has operations older than
     /// `flush_threshold_age`. Called by the scheduler.
     pub(crate) fn flush_if_due(&self) -> Result<bool> {
@@ -84,6 +99,7 @@ impl Shard {
             other => super::error::segment_error(&other),
         })?;
         core.last_whole_flush.store(number, Ordering::Release);
+        core.has_unpromised.store(false, Ordering::Release);
         // The commit is valid whatever happens to the superfluous files; the next flush tries again to delete
         // them.
         if let Err(error) = self.delete_superfluous(core, &committed) {

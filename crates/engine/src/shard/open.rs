@@ -20,7 +20,9 @@ use super::segments::SegmentEntry;
 use super::writing::write::{Condition, Write};
 use crate::api::Result;
 use crate::environment::Environment;
-use crate::translog::{self, FileTranslog, GENERATIONS_MAX, Operation, OperationType, Record, RecordBatch};
+use crate::translog::{
+    self, FileTranslog, GENERATIONS_MAX, Operation, OperationType, Record, RecordBatch, Recovered,
+};
 
 /// Writes the first commit of a shard that is being created. A shard without a commit does not exist, so that
 /// a commit that is missing later means damage and never a new shard.
@@ -112,7 +114,7 @@ impl Shard {
 
         // Replay needs a core to write to, and the core needs its translog, so the generations are read
         // first.
-        let (log, primary_term, generation_count) = self.open_log(&commit, history)?;
+        let (log, primary_term, seen) = self.open_log(&commit, history)?;
         let charge = self.services.ledger.indexing.charge(0, "index buffers").map_err(at)?;
         let core = Arc::new(Core {
             uid: next_number(),
@@ -139,6 +141,7 @@ impl Shard {
             failure: Mutex::new(None),
             is_dirty: AtomicBool::new(false),
             is_uncommitted: AtomicBool::new(false),
+            has_unpromised: AtomicBool::new(seen.has_unpromised()),
             last_refresh_millis: AtomicU64::new(interval_millis),
             search_idle: SearchIdle::new(interval_millis),
             last_flush_millis: AtomicU64::new(interval_millis),
@@ -159,12 +162,12 @@ impl Shard {
         for name in unreferenced {
             self.directory.delete_if_present(&name).map_err(at)?;
         }
-        Ok((core, generation_count))
+        Ok((core, seen.generation_count()))
     }
 
     /// Makes the operations after the commit durable, and begins a generation of the translog for the next
-    /// ones. Also returns the new primary term, and how many generations the next commit makes superfluous.
-    fn open_log(&self, commit: &Commit, history: [u8; 16]) -> Result<(FileTranslog, u64, usize)> {
+    /// ones. Also returns the new primary term, and what was found.
+    fn open_log(&self, commit: &Commit, history: [u8; 16]) -> Result<(FileTranslog, u64, Recovered)> {
         let at = |error: StoreError| store_error(&error);
         let seen = translog::recover(&self.directory, commit.translog_generation, &history, |_| {
             Ok::<(), StoreError>(())
@@ -173,7 +176,7 @@ impl Shard {
         let primary_term = commit.primary_term.max(seen.max_primary_term) + 1;
         let generation = seen.max_generation.max(commit.translog_generation.saturating_sub(1)) + 1;
         for name in self.directory.list().map_err(at)?.iter().filter(|name| name.starts_with("translog-")) {
-            // The operations in these files count as durable from now on.
+            // A commit makes durable what an earlier fsync has lost (`Shard::keep_recovered`).
             self.directory.sync(name).map_err(at)?;
         }
         let log = FileTranslog::create(
@@ -185,7 +188,7 @@ impl Shard {
             &seen,
         )
         .map_err(at)?;
-        Ok((log, primary_term, seen.generation_count()))
+        Ok((log, primary_term, seen))
     }
 
     fn open_segment(&self, committed: &CommittedSegment) -> Result<SegmentEntry> {

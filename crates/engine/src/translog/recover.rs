@@ -33,6 +33,11 @@ pub struct Recovered {
 }
 
 impl Recovered {
+    /// Whether any operation was not known to be durable.
+    pub fn has_unpromised(&self) -> bool {
+        self.operations > self.generations.iter().map(|one| one.operations).sum::<u64>()
+    }
+
     /// Returns the number of files that no commit has made superfluous yet.
     pub fn generation_count(&self) -> usize {
         self.generations.len()

@@ -199,6 +199,9 @@ impl Node {
                     shard.counters.noop_updates.fetch_add(1, Ordering::Relaxed);
                     // The answer relies on what was found, which may not be durable yet.
                     let relies_on = found.is_some().then(|| applied.until_now());
+                    if relies_on.is_some() {
+                        work::aside(|| shard.keep_recovered())?;
+                    }
                     return Ok((noop(found, body.wants_source || operation.wants_source), relies_on));
                 }
                 Plan::Index { source, condition } => (OperationType::Index, source, condition, false),

@@ -234,6 +234,7 @@ impl Shard {
     /// Makes everything written so far durable.
     pub(crate) fn sync_all(&self) -> Result<()> {
         let core = self.core()?;
+        self.keep_recovered_of(&core)?;
         work::waiting(|| self.sync_to(&core, core.translog.end()))
     }
 
