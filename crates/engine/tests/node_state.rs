@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::*;
+use limber_access::RoleDescriptor;
 use limber_engine::environment::ManualClock;
 use limber_engine::*;
 use limber_mapping::ErrorClass;
@@ -445,4 +446,60 @@ fn an_index_whose_folder_the_disk_refused_opens_later() {
     write(&node, index("a", "y", b"{}")).expect("written");
     node.refresh("a", IndicesOptions::BROADCAST).expect("refreshes");
     assert_eq!(search(&node, "a", json!({"match_all": {}})).len(), 2);
+}
+
+/// A process that ends between the rename of a file and the fsync of its name leaves a file that a power
+/// failure may take. The next start may find it, and acknowledges a request whose change is made already.
+#[test]
+fn what_a_start_finds_is_durable_before_a_request_relies_on_it() {
+    type Shows = fn(&Node) -> bool;
+    let cases: [(&str, Act, Shows); 3] = [
+        (
+            "a setting of the cluster",
+            |node| node.put_cluster_settings(&json!({"persistent": {"search.max_buckets": 77}})).map(drop),
+            |node| node.cluster_setting("search.max_buckets") == "77",
+        ),
+        (
+            "a mapping",
+            |node| node.put_mapping("a-1", ALL, false, &json!({"properties": {"late": {"type": "keyword"}}})),
+            |node| node.mapping("a-1").expect("there").field("late").is_some(),
+        ),
+        (
+            "a role",
+            |node| {
+                let role = RoleDescriptor::parse("late", &json!({}))?;
+                node.change_security(|store| {
+                    store.roles.insert("late", role);
+                    Ok(())
+                })
+            },
+            |node| node.security().roles.get("late").is_some(),
+        ),
+    ];
+    for (name, act, shows) in cases {
+        let mut relied = 0;
+        for (call, seed) in (0..8).flat_map(|call| (0..6).map(move |seed| (call, seed))) {
+            let disk = CrashDisk::new(seed);
+            let node = prepared(&disk, seed);
+            disk.fail_from(call, Fault::Io);
+            let outcome = act(&node);
+            drop(node);
+            disk.heal();
+            if outcome.is_ok() {
+                continue;
+            }
+            let node = node_on(&disk, seed + 1).expect("opens");
+            if !shows(&node) {
+                continue;
+            }
+            act(&node).expect("nothing is left to do");
+            disk.power_off();
+            drop(node);
+            disk.crash();
+            let node = node_on(&disk, seed + 1).expect("opens");
+            assert!(shows(&node), "{name}: call {call}, seed {seed}: acknowledged and lost");
+            relied += 1;
+        }
+        assert!(relied > 0, "{name}: no call left a name that was not durable");
+    }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::kept::Kept;
 use super::main_folder::{open_error, require_node};
-use super::security_files::SecurityFiles;
+use super::security_files::{SecurityFiles, security_folder};
 use super::state::{NodeState, Origin};
 use crate::api::Result;
 use crate::environment::Environment;
@@ -69,6 +69,9 @@ fn read(environment: &Environment, state: &NodeState) -> Result<(Option<Security
         Some(contained) => Ok((None, Store::from_node_state(contained)?)),
         None => {
             let (files, store) = SecurityFiles::open(&*environment.disk, &state.cluster_uuid)?;
+            // The process before may have ended between the rename of a file and the fsync of its name.
+            let folder = environment.folder(&security_folder(&state.cluster_uuid));
+            folder.and_then(|folder| folder.sync_names()).map_err(|error| store_error(&error))?;
             Ok((Some(files), store))
         }
     }

@@ -176,7 +176,7 @@ impl NodeState {
         }
     }
 
-    /// Reads the file, or makes the state of a new node.
+    /// Reads the file, or makes the state of a new node. The state is durable when this returns.
     ///
     /// # Errors
     /// Fails when the file cannot be read, is damaged or has a newer version. The error names the file.
@@ -184,7 +184,10 @@ impl NodeState {
         let directory = environment.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
         if directory.exists(STATE_NAME).map_err(|e| unreadable(&e))? {
             let bytes = directory.read_whole(STATE_NAME).map_err(|e| unreadable(&e))?;
-            return NodeState::from_bytes(&bytes);
+            let loaded = NodeState::from_bytes(&bytes)?;
+            // The process before may have ended between the rename of the file and the fsync of its name.
+            directory.sync_names().map_err(|e| unreadable(&e))?;
+            return Ok(loaded);
         }
         let folders = environment.disk.folders("indices").map_err(|e| store_error(&e))?;
         let state = NodeState::new(environment, folders.into_iter().map(Arc::from).collect());

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_store::Directory;
 
 use super::open::LiveIndices;
 use crate::api::Result;
@@ -125,6 +126,9 @@ impl Node {
         let folder = index_folder(uuid);
         let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
         let own = read_index_file(&*directory, uuid)?;
+        // The process before may have ended between the rename of the file and the fsync of its name. What is
+        // read counts as durable from here on.
+        sync_names(&*directory)?;
         match Newest::of(own, pending) {
             Newest::Pending { pending, own_version } => {
                 let metadata = IndexMetadata::from_json(&pending.metadata, &folder)?;
@@ -332,6 +336,11 @@ impl Node {
         let damage = metadata.damage.as_deref().cloned();
         damage.or_else(|| self.not_opened.lock().get(&metadata.uuid).cloned())
     }
+}
+
+/// Makes the names in a folder durable. A failure counts as one to read them, which is tried again.
+fn sync_names(directory: &dyn Directory) -> Result<()> {
+    directory.sync_names().map_err(|error| RequestError::internal("i_o_exception", error.to_string()))
 }
 
 /// Whether the error came from the disk, so that trying again may help.
