@@ -367,11 +367,17 @@ struct Interrupted {
     calls: Arc<AtomicU64>,
     when: When,
     action: Arc<Mutex<Option<Action>>>,
+    /// Whether it is on a disk, as a folder is.
+    is_on_disk: bool,
 }
 
 impl Interrupted {
     fn when(when: When, blobs: MemoryBlobs) -> Interrupted {
-        Interrupted { blobs, calls: Arc::default(), when, action: Arc::default() }
+        Interrupted { blobs, calls: Arc::default(), when, action: Arc::default(), is_on_disk: false }
+    }
+
+    fn on_disk(self) -> Interrupted {
+        Interrupted { is_on_disk: true, ..self }
     }
 
     fn interrupt(&self, action: impl Fn() + Send + 'static) {
@@ -397,6 +403,10 @@ impl Blobs for Interrupted {
     fn put_if_absent(&self, name: &str, bytes: Vec<u8>) -> limber_store::Result<bool> {
         self.call(name);
         self.blobs.put_if_absent(name, bytes)
+    }
+
+    fn may_lose_answers(&self) -> bool {
+        !self.is_on_disk
     }
 
     fn get_if(
@@ -821,6 +831,27 @@ fn policies_take_and_drop_snapshots_by_the_clock() {
     let shown = node.get_snapshot_policies("broken", false).expect("there");
     let details = shown["broken"]["last_failure"]["details"].as_str().expect("told");
     assert!(details.contains("no such index [missing]"), "{details}");
+}
+
+/// Over a network an answer may be lost. On a disk, what is found after an error may vanish with the power.
+#[test]
+fn a_root_whose_writing_failed_counts_only_where_answers_are_lost() {
+    for is_on_disk in [false, true] {
+        let memory = MemoryBlobs::default();
+        let blobs = Interrupted::when(When::Root, memory.clone());
+        let blobs = if is_on_disk { blobs.on_disk() } else { blobs };
+        let from = node(21, blobs.clone());
+        put(&from.node, "t", "a", json!({"n": 1}));
+        let failing = memory.clone();
+        let is_done = AtomicBool::new(false);
+        blobs.interrupt(move || {
+            if !is_done.swap(true, Ordering::Relaxed) {
+                failing.fail_at(failing.calls(), BlobFault::AnswerLost);
+            }
+        });
+        let taken = snapshot(&from.node, "s");
+        assert_eq!(taken.is_err(), is_on_disk, "{taken:?}");
+    }
 }
 
 /// Waits until no task of the node runs.

@@ -168,6 +168,9 @@ impl Repository {
         failure: Option<limber_store::Error>,
     ) -> Result<()> {
         match (self.blob(name), failure) {
+            (Ok(Some((found, _))), Some(failure)) if found == ours && !self.blobs().may_lose_answers() => {
+                Err(storage_error(&self.name, &failure))
+            }
             (Ok(Some((found, _))), _) if found == ours => Ok(()),
             (Ok(Some((found, charge))), _) => {
                 let root = self.parse::<Root>(name, found, charge);

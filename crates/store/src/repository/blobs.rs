@@ -23,6 +23,12 @@ pub trait Blobs: Send + Sync {
     /// After an error the blob may or may not exist; only reading it tells.
     fn put_if_absent(&self, name: &str, bytes: Vec<u8>) -> Result<bool>;
 
+    /// Whether a blob that is found after its writing has failed is written all the same, because only the
+    /// answer was lost on its way. A blob on a disk may be found and vanish with the power.
+    fn may_lose_answers(&self) -> bool {
+        true
+    }
+
     /// Returns the whole blob.
     ///
     /// # Errors

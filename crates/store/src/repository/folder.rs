@@ -186,6 +186,10 @@ impl Blobs for FolderBlobs {
         Ok(false)
     }
 
+    fn may_lose_answers(&self) -> bool {
+        false
+    }
+
     fn get_if(&self, name: &str, admits: &mut dyn FnMut(u64) -> Result<()>) -> Result<Vec<u8>> {
         let (folders, last) = self.parts(name)?;
         let missing = || Error::io("open", format!("{}/{name}", self.place), io::ErrorKind::NotFound.into());
