@@ -112,9 +112,28 @@ fn what_was_copied_is_durable_whatever_the_target_promises_for_writes() {
         Arc::new(AtomicBool::new(false)),
     )
     .expect("a target");
+    let made = node.get_index("to", IndicesOptions::METADATA).expect("there").remove(0);
+    assert_eq!(made.settings["index.translog.durability"], "async");
     disk.power_off();
     drop(node);
     disk.crash();
     let node = open_on(&disk, 2).expect("opens again");
     assert_eq!(copied(&node), COUNT);
+}
+
+#[test]
+fn templates_change_nothing_in_a_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let node = open(folder.path());
+    fill(&node).expect("a source");
+    node.put_pipeline("drop", &json!({"processors": [{"drop": {}}]})).expect("put");
+    let template = json!({
+        "index_patterns": ["to*"],
+        "template": {"settings": {"index.default_pipeline": "drop"}, "aliases": {"also": {}}},
+    });
+    node.put_index_template("t", &template, false).expect("put");
+    resize(&node, Resize::Clone, 2).expect("a target");
+    assert_eq!(copied(&node), COUNT);
+    let made = node.get_index("to", IndicesOptions::METADATA).expect("there").remove(0);
+    assert!(made.aliases.is_empty() && made.settings.get("index.default_pipeline").is_none());
 }

@@ -74,7 +74,8 @@ impl Node {
     }
 
     /// Works like [`Node::create_index`], but can mark the index as unfinished. An unfinished index is
-    /// deleted unless it is [finished](Node::finish_copy).
+    /// deleted unless it is [finished](Node::finish_copy). Templates do not apply to it: it is made from
+    /// another index, and their pipelines and aliases are not meant for what is copied.
     pub(in crate::node) fn create_index_marked(
         &self,
         name: &str,
@@ -103,7 +104,7 @@ impl Node {
         let name = dated.as_str();
         self.check_creation(name, &given)?;
         let _creating = self.names.lock(name);
-        let metadata = IndexMetadata { is_unfinished, ..self.plan_index(name, &given)? };
+        let metadata = IndexMetadata { is_unfinished, ..self.plan(name, &given, !is_unfinished)? };
         let copies = 1 + metadata.typed.number_of_replicas;
         let awaited = crate::node::writing::active_copies::copies_of(awaited, &metadata.typed);
         if awaited > copies {
@@ -167,11 +168,18 @@ impl Node {
 
     /// Makes the metadata of a new index from its templates and the request.
     pub(in crate::node) fn plan_index(&self, name: &str, given: &TemplateBody) -> Result<IndexMetadata> {
+        self.plan(name, given, true)
+    }
+
+    /// Works like [`Node::plan_index`], with or without templates.
+    ///
+    /// Source: `MetadataCreateIndexService#applyCreateIndexRequestWithExistingMetadata`.
+    fn plan(&self, name: &str, given: &TemplateBody, takes_templates: bool) -> Result<IndexMetadata> {
         self.check_metadata_write_block()?;
         check_index_name(name)?;
         let catalog = self.catalog.load_full();
         check_is_free(&catalog, name)?;
-        if let Some(template) = catalog.templates.makes_data_streams(name) {
+        if let Some(template) = catalog.templates.makes_data_streams(name).filter(|_| takes_templates) {
             return Err(RequestError::illegal_argument(format!(
                 "cannot create index with name [{name}], because it matches with template [{template}] that creates data streams \
                  only, use create data stream api instead"
@@ -183,7 +191,10 @@ impl Node {
         if let Some(settings) = &given.settings {
             check_new(settings)?;
         }
-        let mut resolved = catalog.templates.resolve(name);
+        let mut resolved = match takes_templates {
+            true => catalog.templates.resolve(name),
+            false => ResolvedTemplate::default(),
+        };
         resolved.lay(given);
         let metadata = self.metadata_of(&catalog, name, resolved)?;
         warn_of_dot(&metadata);

@@ -80,7 +80,7 @@ const NOT_COPIED: &[&str] =
     &["index.number_of_shards", "index.number_of_routing_shards", "index.lifecycle.rollover_alias"];
 
 /// Settings of the target that must not apply to the documents copied from the source.
-const PIPELINES: [&str; 2] = ["index.default_pipeline", "index.final_pipeline"];
+const LATE: [&str; 3] = ["index.default_pipeline", "index.final_pipeline", "index.translog.durability"];
 
 impl Node {
     /// Creates `target` with the documents of `source`. `body` may have `settings` and `aliases`.
@@ -135,8 +135,8 @@ impl Node {
         given.insert("index.number_of_shards".to_owned(), number.into());
         merge_settings(&mut settings, given);
         // Blocks would reject the documents, and pipelines would change them, so these settings are applied
-        // after copying.
-        let is_late = |key: &str| key.starts_with("index.blocks.") || PIPELINES.contains(&key);
+        // after copying. So is `async`: a shard that is opened again meanwhile would lack what was copied.
+        let is_late = |key: &str| key.starts_with("index.blocks.") || LATE.contains(&key);
         let late: Map<String, Value> = settings
             .iter()
             .filter(|(key, _)| is_late(key))
