@@ -1,5 +1,5 @@
-//! Tests points in time: an unchanging view of indices is read page by page, until it is closed, expires or
-//! loses an index.
+//! Tests points in time and scrolls: an unchanging view of indices is read page by page, until it is closed,
+//! expires or loses an index.
 
 mod common;
 
@@ -131,4 +131,32 @@ fn points_in_time_are_limited_and_expire() {
         shards.skipped
     };
     assert_eq!((filter("2023-12-31"), filter("2024-01-02")), (0, 1));
+}
+
+#[test]
+fn a_scroll_ends_with_its_index_even_if_another_one_takes_the_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let node = open(folder.path());
+    let fill = || {
+        for id in ["1", "2", "3"] {
+            write(&node, index("t", id, b"{}")).expect("written");
+        }
+        node.refresh("t", IndicesOptions::BROADCAST).expect("refreshed");
+    };
+    fill();
+    let request = SearchRequest::parse(&json!({"size": 1}), &UrlParameters::default()).expect("valid");
+    let first = node.search(
+        "t",
+        IndicesOptions::SEARCH,
+        Placement::default(),
+        &request,
+        Some(60_000),
+        Arc::default(),
+    );
+    let id = first.expect("a page").1.expect("a scroll");
+    assert_eq!(node.scroll(&id, None, Arc::default()).expect("a page").hits.len(), 1);
+    node.delete_index("t", IndicesOptions::DELETE).expect("deleted");
+    fill();
+    let error = node.scroll(&id, None, Arc::default()).expect_err("its index is gone");
+    assert_eq!(error.class(), ErrorClass::NotFound);
 }

@@ -14,6 +14,7 @@ use super::search::Pinned;
 use crate::api::*;
 use crate::contexts::{self, Context, Scroll};
 use crate::node::Node;
+use crate::shard::Shard;
 
 /// A request to open a point in time.
 #[derive(Debug, Clone)]
@@ -57,7 +58,7 @@ impl Node {
         Ok((response, Some(id)))
     }
 
-    /// Returns the next page of a scroll, which keeps its id.
+    /// Returns the next page of a scroll, which keeps its id. A scroll ends with the last of its indices.
     pub fn scroll(
         &self,
         id: &str,
@@ -68,6 +69,9 @@ impl Node {
         check_scroll_id(id)?;
         let _task = self.tasks.register_cancellable("indices:data/read/scroll", "scroll", cancelled.clone());
         let scroll = self.contexts.get::<Scroll>(id, keep_alive_ms)?;
+        if !scroll.counted.is_empty() && !scroll.counted.iter().any(|shard| self.is_live(shard)) {
+            return Err(contexts::missing(id).into());
+        }
         let context = self.search_context(cancelled);
         // The lock makes concurrent callers of one scroll get consecutive pages.
         let mut cursor = scroll.kind.cursor.lock();
@@ -205,9 +209,8 @@ impl Node {
             failures: Vec::new(),
             filters: context.kind.filters.clone(),
         };
-        let live = self.live.load();
         for (snapshot, shard) in context.shards.iter().zip(&context.counted) {
-            if live.contains_key(&*shard.index.uuid) {
+            if self.is_live(shard) {
                 pinned.snapshots.push(snapshot.for_request());
                 pinned.shards.push(shard.clone());
             } else {
@@ -220,6 +223,11 @@ impl Node {
             return Err(contexts::missing(&point.id));
         }
         Ok(pinned)
+    }
+
+    /// Whether the index of a shard is there and open. Another one may have its name.
+    fn is_live(&self, shard: &Shard) -> bool {
+        self.live.load().contains_key(&*shard.index.uuid)
     }
 
     fn context_limit(&self) -> usize {
