@@ -71,6 +71,32 @@ fn field_count(node: &Node) -> Result<usize> {
     Ok(index.mappings["properties"].as_object().map_or(0, |fields| fields.len()))
 }
 
+/// Blocks writes to the whole cluster and notes whether the index is open then.
+fn block_cluster_and_look(node: &Arc<Node>) -> Result<()> {
+    block_cluster(node)?;
+    note_in_setting(node, usize::from(is_open(node)?))
+}
+
+fn is_open(node: &Node) -> Result<bool> {
+    Ok(node.get_index("w", IndicesOptions::METADATA_OPEN_CLOSED)?.remove(0).open)
+}
+
+fn with_a_stream(node: &Arc<Node>) -> Result<()> {
+    node.put_index_template("s", &json!({"index_patterns": ["s"], "data_stream": {}}), false)?;
+    node.create_data_stream("s")
+}
+
+/// Blocks writes to the whole cluster and notes whether the data stream has a lifecycle then.
+fn block_cluster_and_look_at_the_stream(node: &Arc<Node>) -> Result<()> {
+    block_cluster(node)?;
+    note_in_setting(node, usize::from(has_lifecycle(node)?))
+}
+
+fn has_lifecycle(node: &Node) -> Result<bool> {
+    let shown = node.get_stream_lifecycles("s", IndicesOptions::METADATA, false)?;
+    Ok(shown["data_streams"][0]["lifecycle"].is_object())
+}
+
 fn write_and_refresh(node: &Arc<Node>) -> Result<()> {
     for _ in 0..4 {
         write(node, index("w", "1", b"{}"))?;
@@ -227,6 +253,34 @@ pub fn pairs() -> Vec<Pair> {
                 let now = field_count(node).map(|count| (NOTED_FROM + count).to_string());
                 let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
                 both(outcomes, is_as_noted).map(|why| format!("{why} {noted} {now:?}"))
+            },
+        },
+        Pair {
+            name: "an index that is closed, and a block of the cluster",
+            set_up: |node| node.create_index("w", &json!({})).map(drop),
+            acts: [close, block_cluster_and_look],
+            wrong: |node, outcomes| {
+                let noted = node.cluster_setting("search.max_buckets");
+                let now = is_open(node).map(|is_open| (NOTED_FROM + usize::from(is_open)).to_string());
+                let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
+                (outcomes[1].is_err() || !is_as_noted).then(|| format!("{outcomes:?} {noted} {now:?}"))
+            },
+        },
+        Pair {
+            name: "the lifecycle of a data stream, and a block of the cluster",
+            set_up: with_a_stream,
+            acts: [
+                |node| {
+                    let body = json!({"data_retention": "7d"});
+                    node.put_stream_lifecycle("s", IndicesOptions::METADATA, &body)
+                },
+                block_cluster_and_look_at_the_stream,
+            ],
+            wrong: |node, outcomes| {
+                let noted = node.cluster_setting("search.max_buckets");
+                let now = has_lifecycle(node).map(|has| (NOTED_FROM + usize::from(has)).to_string());
+                let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
+                (outcomes[1].is_err() || !is_as_noted).then(|| format!("{outcomes:?} {noted} {now:?}"))
             },
         },
         Pair {

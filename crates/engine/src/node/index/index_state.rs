@@ -220,6 +220,8 @@ impl Node {
             let current: Vec<Arc<IndexMetadata>> = still_there.filter(|index| index.open).cloned().collect();
             check_are_not_written_by_streams(catalog, &current)?;
             for metadata in current {
+                // Blocks may have been set since the index was found.
+                self.check_metadata_block(&metadata)?;
                 self.check_is_not_copied(&metadata, "close")?;
                 let changed = IndexMetadata { open: false, ..(*metadata).clone() };
                 next.indices.insert(metadata.name.clone(), Arc::new(changed));

@@ -238,6 +238,7 @@ impl Node {
     /// Marks a data stream so that its next document rolls it over.
     fn mark_for_rollover(&self, stream: &str) -> Result<()> {
         self.change_catalog(|catalog| {
+            self.check_metadata_write_block()?;
             let marked = catalog.data_streams.get(stream).map(|stream| {
                 catalog.with_data_stream(DataStream { rolls_on_write: true, ..(**stream).clone() })
             });

@@ -30,8 +30,8 @@ impl Node {
     /// Carries out `POST /_data_stream/_modify`: all actions or none.
     pub fn modify_data_streams(&self, body: &Value) -> Result<()> {
         let actions = parse_actions(body)?;
-        self.check_metadata_write_block()?;
         self.change_catalog(|catalog| {
+            self.check_metadata_write_block()?;
             let mut next = catalog.clone();
             actions.iter().try_for_each(|action| apply(&mut next, action))?;
             Ok((next, ()))

@@ -21,8 +21,10 @@ impl Node {
     /// an index belongs to a data stream or has no `@timestamp`, or when no template creates data streams
     /// with this name.
     pub fn migrate_to_data_stream(&self, alias: &str) -> Result<()> {
-        self.check_metadata_write_block()?;
-        self.change_catalog(|catalog| Ok((migrated(catalog, alias)?, ())))
+        self.change_catalog(|catalog| {
+            self.check_metadata_write_block()?;
+            Ok((migrated(catalog, alias)?, ()))
+        })
     }
 
     /// Carries out `_data_stream/_promote`. Data streams do not follow those of another cluster here, so each

@@ -109,8 +109,8 @@ impl Node {
 
     /// Carries out `DELETE /_data_stream/{name}`: deletes the data streams and all their indices.
     pub fn delete_data_streams(&self, expression: &str, options: IndicesOptions) -> Result<()> {
-        self.check_metadata_write_block()?;
         self.change_catalog(|catalog| {
+            self.check_metadata_write_block()?;
             let mut next = catalog.clone();
             let streams = catalog.resolve_data_streams(expression, options)?;
             let is_broad = wildcard::is_pattern(expression) || expression == "_all";

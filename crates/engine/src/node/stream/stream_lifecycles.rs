@@ -99,8 +99,8 @@ impl Node {
         options: IndicesOptions,
         lifecycle: Option<&StreamLifecycle>,
     ) -> Result<()> {
-        self.check_metadata_write_block()?;
         self.change_catalog(|catalog| {
+            self.check_metadata_write_block()?;
             let mut next = catalog.clone();
             for stream in catalog.resolve_data_streams(expression, options)? {
                 let changed = DataStream { lifecycle: lifecycle.cloned(), ..(*stream).clone() };

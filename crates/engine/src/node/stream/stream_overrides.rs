@@ -178,8 +178,8 @@ impl Node {
         body: Option<&Value>,
     ) -> Result<()> {
         let given = body.map(StreamOptions::parse).transpose()?;
-        self.check_metadata_write_block()?;
         self.change_catalog(|catalog| {
+            self.check_metadata_write_block()?;
             let mut next = catalog.clone();
             for stream in catalog.resolve_data_streams(expression, options)? {
                 let overrides = StreamOverrides { options: given, ..stream.overrides.clone() };
@@ -207,6 +207,7 @@ impl Node {
         change: impl Fn(&mut Catalog, &mut DataStream) -> Result<T>,
     ) -> Result<(DataStream, T)> {
         let plan = |catalog: &Catalog| {
+            self.check_metadata_write_block()?;
             let Some(stream) = catalog.data_streams.get(name) else {
                 return Err(RequestError::illegal_argument(format!("data stream [{name}] not found")));
             };
