@@ -488,8 +488,7 @@ fn collapsed_hits_are_the_best_of_each_group() {
     }
 }
 
-/// Every hit is in exactly one slice, whether by document, by id or by a number; documents without the
-/// number are in none.
+/// Every hit is in exactly one slice, whether by document, by id or by a number.
 #[test]
 fn slices_share_out_the_hits() {
     let (_one, first, _) = corpus(5, &[700, 4200]);

@@ -94,16 +94,15 @@ pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatch
             id: Vec::new(),
             term: Vec::new(),
         })),
-        Docs::NumberSlice { field, part, parts } => Ok(match segment.numbers(&field.path)? {
-            Some(column) => Box::new(NumberSlice {
-                column,
-                part: *part,
-                parts: *parts,
-                docs: Vec::new(),
-                batch: Batch::default(),
-            }),
-            None => Box::new(NoDocs),
-        }),
+        Docs::NumberSlice { field, part, parts } => Ok(Box::new(NumberSlice {
+            field,
+            column: segment.numbers(&field.path)?,
+            doc_count,
+            part: *part,
+            parts: *parts,
+            docs: Vec::new(),
+            batch: Batch::default(),
+        })),
         Docs::AnyOf(parts) => {
             let parts = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
             Ok(Box::new(Union { parts }))

@@ -4,6 +4,8 @@
 use std::ops::Range;
 
 use limber_codec::murmur3::murmur3_32;
+use limber_mapping::number::f64_from_sortable;
+use limber_mapping::{Field, Precision, ValueKind};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment, StoredReader};
 
@@ -100,9 +102,12 @@ fn encode_id(id: &[u8], term: &mut Vec<u8>) {
     term.extend_from_slice(id);
 }
 
-/// Documents by the hash of any of their numbers.
+/// Documents by the hash of any of their numbers; that of a document without a number is 0.
 pub(super) struct NumberSlice<'a> {
-    pub column: NumberColumn<'a>,
+    pub field: &'a Field,
+    /// `None` if no document of the segment has a number.
+    pub column: Option<NumberColumn<'a>>,
+    pub doc_count: u32,
     pub part: u32,
     pub parts: u32,
     pub docs: Vec<DocId>,
@@ -111,16 +116,16 @@ pub(super) struct NumberSlice<'a> {
 
 impl Matcher for NumberSlice<'_> {
     fn cost(&self) -> u64 {
-        u64::from(self.column.doc_count_with_value() / self.parts)
+        u64::from(self.doc_count / self.parts)
     }
 
     fn next(&mut self, target: DocId) -> Result<DocId> {
-        Ok(if target < self.column.doc_count() { target } else { NO_MORE_DOCS })
+        Ok(if target < self.doc_count { target } else { NO_MORE_DOCS })
     }
 
     fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         let mut all = Bits::default();
-        all.set_range(0, self.column.doc_count().saturating_sub(start).min(WINDOW));
+        all.set_range(0, self.doc_count.saturating_sub(start).min(WINDOW));
         self.restrict(start, &mut all)?;
         bits.or(&all);
         Ok(())
@@ -129,23 +134,65 @@ impl Matcher for NumberSlice<'_> {
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.docs.clear();
         bits.append_to(start, &mut self.docs);
+        let mut without_number = bits.clone();
         bits.clear();
-        self.column.gather(&self.docs, &mut self.batch)?;
-        for (position, value) in self.batch.iter() {
-            if mix(value).rem_euclid(i64::from(self.parts)) == i64::from(self.part) {
-                bits.set(self.docs[position] - start);
+        if let Some(column) = &self.column {
+            column.gather(&self.docs, &mut self.batch)?;
+            let mut with_number = Bits::default();
+            for (position, value) in self.batch.iter() {
+                let index = self.docs[position] - start;
+                with_number.set(index);
+                let hash = i64::from(mix(lucene_number(self.field, value)));
+                if hash.rem_euclid(i64::from(self.parts)) == i64::from(self.part) {
+                    bits.set(index);
+                }
             }
+            without_number.and_not(&with_number);
+        }
+        if self.part == 0 {
+            bits.or(&without_number);
         }
         Ok(())
     }
 }
 
-/// Mixes the bits of a number with David Stafford's 64-bit mixer, variant 9, as Elasticsearch does.
-fn mix(value: i64) -> i64 {
+/// Returns the number that Lucene's column has for a value: floats and half floats are not widened there.
+/// Source: `NumericUtils#floatToSortableInt`, `HalfFloatPoint#halfFloatToSortableShort`.
+fn lucene_number(field: &Field, stored: i64) -> i64 {
+    match field.values {
+        ValueKind::Double(Precision::Float) => {
+            let bits = (f64_from_sortable(stored) as f32).to_bits() as i32;
+            i64::from(bits ^ ((bits >> 31) & i32::MAX))
+        }
+        ValueKind::Double(Precision::Half) => {
+            let bits = half_bits(f64_from_sortable(stored) as f32) as i16;
+            i64::from(bits ^ ((bits >> 15) & i16::MAX))
+        }
+        _ => stored,
+    }
+}
+
+/// Returns the bits of a number that is a half float.
+fn half_bits(value: f32) -> u16 {
+    /// What the exponent of a float has more than that of a half float, at its place in the latter.
+    const MORE: u32 = (127 - 15) << 10;
+    const SUBNORMAL_STEPS: f32 = 16_777_216.0;
+    let bits = value.to_bits();
+    let (sign, magnitude) = ((bits >> 16) as u16 & 0x8000, bits & 0x7fff_ffff);
+    sign | match magnitude {
+        0x7f80_0000.. => 0x7c00,
+        0x3880_0000.. => ((magnitude >> 13) - MORE) as u16,
+        _ => (f32::from_bits(magnitude) * SUBNORMAL_STEPS) as u16,
+    }
+}
+
+/// Mixes the bits of a number with David Stafford's 64-bit mixer, variant 9, and keeps the lower half of them.
+/// Source: `com.carrotsearch.hppc.BitMixer#mix(long)`.
+fn mix(value: i64) -> i32 {
     let mut bits = value as u64;
     bits = (bits ^ (bits >> 32)).wrapping_mul(0x4cd6_944c_5cc2_0b6d);
     bits = (bits ^ (bits >> 29)).wrapping_mul(0xfc12_c5b1_9d32_59e9);
-    (bits ^ (bits >> 32)) as i64
+    (bits ^ (bits >> 32)) as i32
 }
 
 #[cfg(test)]
@@ -182,5 +229,21 @@ mod tests {
             .filter(|double| mix(limber_mapping::number::sortable_from_f64(*double)).rem_euclid(2) == 0)
             .collect();
         assert_eq!(first, [0.0, 3.5, 6.0, 9.5]);
+    }
+
+    /// The bits are those of IEEE 754's binary16.
+    #[test]
+    fn half_floats_have_sixteen_bits() {
+        for (value, bits) in [
+            (0.0, 0),
+            (1.0, 0x3c00),
+            (-2.0, 0xc000),
+            (65504.0, 0x7bff),
+            (f32::INFINITY, 0x7c00),
+            (5.960_464_5e-8, 1),
+            (6.103_515_6e-5, 0x0400),
+        ] {
+            assert_eq!(half_bits(value), bits, "{value}");
+        }
     }
 }

@@ -52,6 +52,10 @@ pub(crate) fn within_slice(
     };
     let docs = match slice.field.as_deref() {
         None if !is_of_scroll => Docs::Ranges(ranges(part, parts, shard)),
+        Some("_id") if !is_of_scroll => {
+            let reason = "cannot slice on [_id] when using [point-in-time]";
+            return Err(RequestError::illegal_argument(reason).into());
+        }
         None | Some("_id") => Docs::IdSlice { part, parts },
         Some(path) => {
             let Some(field) = shard.mapping.field(path).filter(|_| path != "_doc") else {

@@ -12,6 +12,8 @@ use crate::values::json;
 pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
     let Value::Object(members) = value else { return Err(json::unknown_key("slice", value)) };
     let (mut field, mut id, mut max) = (None, None, None);
+    // The error about two numbers that do not fit names the one that was read last.
+    let mut last = "max";
     for (name, value) in members {
         let number = |what: fn(i64) -> Result<(), &'static str>| {
             let checked = json::int(value).and_then(|number| {
@@ -23,12 +25,14 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
         match (name.as_str(), value) {
             ("field", Value::String(path)) => field = Some(path.clone()),
             ("id", _) => {
+                last = "id";
                 id = Some(number(|id| match id {
                     0.. => Ok(()),
                     _ => Err("id must be greater than or equal to 0"),
                 })?);
             }
             ("max", _) => {
+                last = "max";
                 max = Some(number(|max| match max {
                     2.. => Ok(()),
                     _ => Err("max must be greater than 1"),
@@ -43,7 +47,7 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
     match (id, max) {
         (Some(id), Some(max)) if id < max => Ok(Slice { field, id, max }),
         (Some(_), Some(_)) => {
-            Err(PARSER.failed("max", RequestError::illegal_argument("max must be greater than id")))
+            Err(PARSER.failed(last, RequestError::illegal_argument("max must be greater than id")))
         }
         (None, _) => Err(RequestError::illegal_argument("[slice] needs an [id]")),
         (_, None) => Err(RequestError::illegal_argument("[slice] needs a [max]")),
