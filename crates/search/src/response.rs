@@ -147,6 +147,8 @@ pub struct SearchResponse {
     pub timed_out: bool,
     /// Set if `terminate_after` was given.
     pub terminated_early: Option<bool>,
+    /// How often Elasticsearch reduces as many results; shown unless it is 1.
+    pub reduce_phases: u32,
     /// Results of the shards.
     pub shards: ShardsSummary,
     /// `None` under `track_total_hits: false`.
@@ -226,8 +228,9 @@ impl SearchResponse {
             member(out, "phase_took", &self.phase_times());
         }
         member(out, "timed_out", &self.timed_out);
-        if let Some(terminated_early) = self.terminated_early {
-            member(out, "terminated_early", &terminated_early);
+        self.terminated_early.iter().for_each(|early| member(out, "terminated_early", early));
+        if self.reduce_phases != 1 {
+            member(out, "num_reduce_phases", &self.reduce_phases);
         }
         member(out, "_shards", &self.shards.to_json());
         key(out, "hits");
@@ -314,9 +317,7 @@ impl SearchHit {
             member(out, "_node", node_id);
         }
         member(out, "_index", &*self.index);
-        if let Some(id) = &self.id {
-            member(out, "_id", id);
-        }
+        self.id.iter().for_each(|id| member(out, "_id", id));
         if let Some(nested) = &self.nested {
             member(out, "_nested", nested);
         }
@@ -489,9 +490,7 @@ impl CountResponse {
     /// Returns `{"terminated_early", "count", "_shards"}`.
     pub fn to_json(&self) -> Value {
         let mut object = serde_json::Map::new();
-        if let Some(terminated_early) = self.terminated_early {
-            object.insert("terminated_early".into(), terminated_early.into());
-        }
+        object.extend(self.terminated_early.map(|early| ("terminated_early".to_owned(), early.into())));
         object.insert("count".into(), self.count.into());
         object.insert("_shards".into(), self.shards.to_json());
         Value::Object(object)

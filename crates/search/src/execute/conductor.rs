@@ -455,6 +455,7 @@ pub(super) fn reduce(
         timed_out: found.iter().any(|(_, hits)| hits.timed_out),
         terminated_early: (request.terminate_after > 0)
             .then(|| found.iter().any(|(_, hits)| hits.terminated_early)),
+        reduce_phases: request.reduce_phases(found.len()),
         shards: ShardsSummary { total: shard_count as u32, ..ShardsSummary::default() },
         total,
         max_score,

@@ -154,6 +154,9 @@ pub struct SearchRequest {
     /// If there are more shards than this, those in which nothing can match are skipped. `None`:
     /// [`SearchRequest::PRE_FILTER_SHARDS`], or 1 for a sort by a field.
     pub pre_filter_shard_size: Option<u32>,
+    /// `batched_reduce_size`: as many results of shards as Elasticsearch reduces at once. There is only one
+    /// reduce here; it is counted in the answer as there.
+    pub batched_reduce_size: Option<u32>,
     /// Whether the costs of its parts are measured and shown.
     pub profile: bool,
     /// `search_type: dfs_query_then_fetch`: scores use the term statistics of all shards.
@@ -221,6 +224,7 @@ impl Default for SearchRequest {
             slice: None,
             pit: None,
             pre_filter_shard_size: None,
+            batched_reduce_size: None,
             request_cache: None,
             cache_key: None,
             named_documents: Vec::new(),
@@ -236,19 +240,6 @@ impl Default for SearchRequest {
 impl SearchRequest {
     /// Default number of hits, Elasticsearch's `SearchService#DEFAULT_SIZE`.
     pub const SIZE_DEFAULT: u32 = 10;
-
-    /// Source: `SearchRequest#DEFAULT_PRE_FILTER_SHARD_SIZE`.
-    const PRE_FILTER_SHARDS: u32 = 128;
-
-    /// Whether shards are first checked for whether anything in them can match. Source:
-    /// `TransportSearchAction#shouldPreFilterSearchShards`.
-    pub(crate) fn filters_shards(&self, shard_count: usize) -> bool {
-        let by_field = self.sort.first().is_some_and(|sort| !sort.is_score());
-        let default = if by_field { 1 } else { SearchRequest::PRE_FILTER_SHARDS };
-        shard_count > self.pre_filter_shard_size.unwrap_or(default) as usize
-            && self.query.is_some()
-            && self.aggregations.as_ref().is_none_or(|list| !list.must_visit_all_docs())
-    }
 
     /// Whether only documents of suggestions are requested. Source: `SearchSourceBuilder#isSuggestOnly`.
     pub fn is_suggest_only(&self) -> bool {

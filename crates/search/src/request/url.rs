@@ -28,6 +28,7 @@ impl UrlParameters {
         const ELSEWHERE: &[&str] = &[
             "allow_no_indices",
             "allow_partial_search_results",
+            "batched_reduce_size",
             "cancel_after_time_interval",
             "error_trace",
             "expand_wildcards",
@@ -89,6 +90,10 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "pre_filter_shard_size" => {
                 request.pre_filter_shard_size =
                     u32::try_from(int(name, value)?).ok().filter(|size| *size > 0);
+            }
+            // The caller refuses sizes that are too small.
+            "batched_reduce_size" => {
+                request.batched_reduce_size = u32::try_from(int(name, value)?).ok();
             }
             "request_cache" => request.request_cache = Some(flag(value)?),
             "allow_partial_search_results" => request.allows_partial = Some(flag(value)?),

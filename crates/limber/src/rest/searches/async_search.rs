@@ -72,14 +72,18 @@ pub const ROUTES: &[Route] = &[
 /// Defaults. Source: `SubmitAsyncSearchRequest`.
 const WAIT_MS: u64 = 1_000;
 const KEEP_ALIVE_MS: u64 = 5 * 24 * 3_600_000;
+const BATCHED_REDUCE_SIZE: u32 = 5;
+const PRE_FILTER_SHARDS: u32 = 1;
 
 fn submit(app: &App, request: &Request) -> Result<Response> {
     check_lonely_parameters(request)?;
     let body = request.json()?.unwrap_or(Value::Null);
-    let search = SearchRequest {
+    let mut search = SearchRequest {
         text: Some(beginning(&request.body)),
         ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
     };
+    search.batched_reduce_size.get_or_insert(BATCHED_REDUCE_SIZE);
+    search.pre_filter_shard_size.get_or_insert(PRE_FILTER_SHARDS);
     app.search_usage.note(&body);
     check_kind(request, &search)?;
     if search.pit.is_some() {
