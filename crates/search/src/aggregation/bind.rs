@@ -1,14 +1,19 @@
 //! Aggregations bound to a shard, and the collectors made from them.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_script::ContextScript;
+use limber_segment::SegmentView;
+use limber_segment::points::Points;
 
 use super::answer::hit_reader::HitReader;
+use super::answer::partial::Partial;
 use super::bucket::{DateShape, Rounding, ShownRange};
+use super::buckets::entries::Entries;
 use super::budget::Budget;
-use super::collector::{Collector, NoCollector, Subs};
+use super::collector::{Collector, Subs};
 use super::definition::{CollectorContext, Definition};
 use super::profiled::{AggregationTimes, ProfiledCollector, Step};
 use super::source::Source;
@@ -235,9 +240,50 @@ fn collector<'s>(
     match &bound.times {
         None => make(),
         Some(times) => {
+            let is_own = |sub: &&Bound| matches!(sub.kind, Kind::Own(_));
+            let below: Vec<&str> = bound.subs.iter().filter(is_own).map(|sub| &*sub.name).collect();
+            times.note(definition.profile_notes(bound, &below, shard, is_alone)?);
             let inner = times.measure(Step::Initialize, 1, make)?;
             Ok(Box::new(ProfiledCollector { inner, times }))
         }
+    }
+}
+
+/// Collects nothing. Keeps the position of a pipeline aggregation among its siblings.
+#[derive(Debug)]
+struct NoCollector;
+
+impl<'s> Collector<'s> for NoCollector {
+    fn begin_segment(&mut self, _: &'s SegmentView) -> Result<()> {
+        Ok(())
+    }
+
+    fn collect(&mut self, _: &Entries<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn counts_numbers(&self, _: &str, _: &Points<'_>, _: &RangeInclusive<i64>) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn counts_places(&self, _: &str) -> bool {
+        true
+    }
+
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        Ok(vec![Partial::Absent; buckets.len()])
     }
 }
 

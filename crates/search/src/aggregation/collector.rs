@@ -94,46 +94,12 @@ pub trait Collector<'s>: Debug {
     fn settle(&mut self) -> Result<()> {
         Ok(())
     }
+    /// Returns how many buckets it has, which a profile shows; `None` if a profile does not show that.
+    fn bucket_count(&self) -> Option<u64> {
+        None
+    }
     /// Makes the result for each of the parent's `buckets` (ascending and without duplicates). Called once.
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>>;
-}
-
-/// Collects nothing. Keeps the position of a pipeline aggregation among its siblings.
-#[derive(Debug)]
-pub struct NoCollector;
-
-impl<'s> Collector<'s> for NoCollector {
-    fn begin_segment(&mut self, _: &'s SegmentView) -> Result<()> {
-        Ok(())
-    }
-
-    fn collect(&mut self, _: &Entries<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn collect_whole_segment(&mut self) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn counts_numbers(&self, _: &str, _: &Points<'_>, _: &RangeInclusive<i64>) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn counts_places(&self, _: &str) -> bool {
-        true
-    }
-
-    fn can_split(&self) -> bool {
-        true
-    }
-
-    fn takes_windows_again(&self) -> bool {
-        true
-    }
-
-    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        Ok(vec![Partial::Absent; buckets.len()])
-    }
 }
 
 /// Memory of a bucket when a shard is finished, without its results: what sorts it, and its index in a list.

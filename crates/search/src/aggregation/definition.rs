@@ -19,6 +19,7 @@ use super::bind::{Bound, Shape, Width};
 use super::budget::Budget;
 use super::collector::{Collector, Subs};
 use super::options::ValuesOptions;
+use super::profiled::ProfileNotes;
 use super::source::Accepts;
 use super::terms::Include;
 use super::tree::Aggregation;
@@ -126,6 +127,18 @@ pub trait Request: Any + Debug + Send + Sync {
 
     fn needs_scores(&self) -> bool {
         false
+    }
+
+    /// Returns what a profile tells of how Elasticsearch collects it. `below` has the names of its
+    /// sub-aggregations; `is_alone`: there is only one parent bucket.
+    fn profile_notes(
+        &self,
+        _bound: &Bound,
+        _below: &[&str],
+        _shard: &ShardSnapshot,
+        _is_alone: bool,
+    ) -> Result<ProfileNotes> {
+        Ok(ProfileNotes::default())
     }
 
     /// Whether it shows hits, for which the query of the search is bound once more.

@@ -3,8 +3,8 @@
 //! Source: Elasticsearch's `ProfilingAggregator` and `AggregationProfileBreakdown`. A profiled aggregation
 //! collects every document; it never answers from the statistics of a segment.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use limber_mapping::Representation;
 use limber_segment::SegmentView;
@@ -44,6 +44,15 @@ struct Segments {
     empty: AtomicU64,
 }
 
+/// What a profile tells of an aggregation besides its times: how Elasticsearch collects it.
+#[derive(Debug, Default)]
+pub struct ProfileNotes {
+    /// Elasticsearch's class, if it depends on more than the types of the aggregation and its field.
+    pub class: Option<&'static str>,
+    /// Members of `debug`.
+    pub debug: Map<String, Value>,
+}
+
 /// The execution times of one aggregation on a shard.
 #[derive(Debug)]
 pub struct AggregationTimes {
@@ -53,6 +62,9 @@ pub struct AggregationTimes {
     field: Option<Arc<limber_mapping::Field>>,
     timers: Timers<{ STEPS.len() }>,
     segments: Segments,
+    notes: OnceLock<ProfileNotes>,
+    /// Number of buckets of all parent buckets.
+    buckets: OnceLock<u64>,
     /// Number of results that were built, one for each parent bucket.
     built: AtomicU64,
     pub(super) children: Vec<Arc<AggregationTimes>>,
@@ -73,9 +85,20 @@ impl AggregationTimes {
             field,
             timers: Timers::default(),
             segments: Segments::default(),
+            notes: OnceLock::new(),
+            buckets: OnceLock::new(),
             built: AtomicU64::new(0),
             children,
         })
+    }
+
+    /// Sets what the profile tells of how the aggregation is collected, once.
+    pub(super) fn note(&self, notes: ProfileNotes) {
+        self.notes.get_or_init(|| notes);
+    }
+
+    fn noted_class(&self) -> Option<&'static str> {
+        self.notes.get().and_then(|notes| notes.class)
     }
 
     pub(super) fn measure<T>(&self, step: Step, count: u64, body: impl FnOnce() -> T) -> T {
@@ -126,20 +149,16 @@ impl AggregationTimes {
                 debug.insert("ordinals_collectors_overhead_too_high".into(), 0.into());
                 debug.insert("string_hashing_collectors_used".into(), 0.into());
             }
-            "terms" if single + multi > 0 => {
+            "terms" if single + multi > 0 && self.noted_class().is_none() => {
                 debug.insert("segments_with_single_valued_ords".into(), single.into());
                 debug.insert("segments_with_multi_valued_ords".into(), multi.into());
-                debug.insert("result_strategy".into(), "terms".into());
-                debug.insert("collection_strategy".into(), "dense".into());
-                debug.insert("has_filter".into(), false.into());
-            }
-            "terms" if count(&segments.numbers) > 0 => {
-                let is_floating = self.field.as_ref().is_some_and(|field| field.is_floating());
-                let strategy = if is_floating { "double_terms" } else { "long_terms" };
-                debug.insert("result_strategy".into(), strategy.into());
             }
             _ => {}
         }
+        if let Some(buckets) = self.buckets.get() {
+            debug.insert("total_buckets".into(), (*buckets).into());
+        }
+        debug.extend(self.notes.get().map(|notes| notes.debug.clone()).unwrap_or_default());
         debug.insert("built_buckets".into(), count(&self.built).into());
         debug
     }
@@ -148,7 +167,7 @@ impl AggregationTimes {
     pub fn to_json(&self) -> Value {
         let breakdown = self.timers.breakdown(&STEPS, NO_STEP);
         let mut shown = json!({
-            "type": self.class,
+            "type": self.noted_class().unwrap_or(&self.class),
             "description": self.name,
             "time_in_nanos": self.nanos(),
             "breakdown": breakdown,
@@ -240,6 +259,9 @@ impl<'s> Collector<'s> for ProfiledCollector<'s> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         self.times.built.fetch_add(buckets.len() as u64, Ordering::Relaxed);
+        if let Some(count) = self.inner.bucket_count() {
+            self.times.buckets.get_or_init(|| count);
+        }
         self.times.measure(Step::PostCollection, 1, || ());
         self.times.measure(Step::BuildAggregation, 1, || self.inner.finish(buckets))
     }

@@ -113,6 +113,10 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
         self.inner.settle()
     }
 
+    fn bucket_count(&self) -> Option<u64> {
+        self.inner.bucket_count()
+    }
+
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let mut partials = self.inner.finish(buckets)?;
         partials.iter_mut().for_each(add_more);

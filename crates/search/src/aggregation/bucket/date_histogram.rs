@@ -426,6 +426,10 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
         self.buckets.absorb(findings, bucket_of)
     }
 
+    fn bucket_count(&self) -> Option<u64> {
+        Some(self.buckets.table.len() as u64)
+    }
+
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         keyed_partials(&self.buckets.table, &mut self.buckets.subs, buckets)
     }

@@ -83,6 +83,10 @@ impl<'s> Collector<'s> for ComputedTermsCollector<'s> {
         self.buckets.subs.absorb(below, &buckets)
     }
 
+    fn bucket_count(&self) -> Option<u64> {
+        Some(self.buckets.table.len() as u64)
+    }
+
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         self.buckets.subs.settle()?;
         let (table, keys) = (&self.buckets.table, &self.keys);

@@ -9,10 +9,11 @@ use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::{TermBucket, TermKey, TermsPartial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
-use super::super::bind::Shape;
+use super::super::bind::{Bound, Shape};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::ValuesOptions;
+use super::super::profiled::ProfileNotes;
 use super::super::source::{Accepts, Source};
 use super::super::tree::Aggregation;
 use super::super::values::format::double;
@@ -20,8 +21,10 @@ use super::computed_terms::ComputedTermsCollector;
 use super::include::Include;
 use super::keyword::KeywordTerms;
 use super::number::NumberTerms;
+use super::profile::notes;
 use super::reduce::reduce_terms;
 use super::request::Terms;
+use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::Query;
 
@@ -44,6 +47,16 @@ impl Request for Terms {
 
     fn order(&self) -> Option<&BucketOrder> {
         Some(&self.order)
+    }
+
+    fn profile_notes(
+        &self,
+        bound: &Bound,
+        below: &[&str],
+        shard: &ShardSnapshot,
+        is_alone: bool,
+    ) -> Result<ProfileNotes> {
+        notes(self, &bound.sources()[0], below, shard, is_alone)
     }
 
     /// When all documents match, Elasticsearch counts terms with filters, and then validates paths only in

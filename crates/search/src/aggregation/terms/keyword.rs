@@ -463,6 +463,11 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         self.buckets.subs.absorb(below, &buckets)
     }
 
+    fn bucket_count(&self) -> Option<u64> {
+        let of_ordinals = self.counted_only.iter().flat_map(|one| &one.counts).filter(|count| **count > 0);
+        Some((of_ordinals.count() + self.buckets.table.len()) as u64)
+    }
+
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         if let Some(counted_only) = self.counted_only.take() {
             let is_alone = parents == [0] && self.buckets.table.len() == 0;

@@ -7,6 +7,7 @@ mod keyword;
 mod multi;
 mod number;
 mod pool;
+mod profile;
 mod rare;
 mod reduce;
 mod request;

@@ -210,6 +210,11 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
         self.buckets.absorb(Findings::Keyed(table, below), bucket_of)
     }
 
+    /// Numbers that are counted by sorting are not known yet.
+    fn bucket_count(&self) -> Option<u64> {
+        self.sorted.is_empty().then(|| self.buckets.table.len() as u64)
+    }
+
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         self.add_values_without_documents(parents)?;
         self.buckets.subs.settle()?;

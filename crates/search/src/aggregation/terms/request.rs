@@ -24,6 +24,10 @@ pub struct Terms {
     pub include: Option<Include>,
     pub exclude: Option<Include>,
     pub show_error: bool,
+    /// `execution_hint: map`, and `collect_mode` if given: whether it is `breadth_first`. Both only choose
+    /// between implementations with the same result; a profile tells which one Elasticsearch takes.
+    pub hints_map: bool,
+    pub breadth_first: Option<bool>,
 }
 
 impl Terms {
@@ -45,23 +49,25 @@ impl Terms {
         let include = Include::parse(options, "include")?;
         let exclude = Include::parse(options, "exclude")?;
         let show_error = options.boolean("show_term_doc_count_error")?.unwrap_or(false);
-        // Both options only choose between implementations with the same result.
-        if let Some(mode) = options.text("collect_mode")?
-            && !matches!(mode.as_str(), "depth_first" | "breadth_first")
-        {
-            let cause = RequestError::bad_request(
-                "parse_exception",
-                format!("no [collect_mode] found for value [{mode}]"),
-            );
-            return Err(options.failed("collect_mode", cause));
-        }
-        if let Some(hint) = options.text("execution_hint")?
-            && !matches!(hint.as_str(), "map" | "global_ordinals")
-        {
-            let reason =
-                format!("Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]");
-            return Err(RequestError::illegal_argument(reason));
-        }
+        let breadth_first = match options.text("collect_mode")?.as_deref() {
+            None => None,
+            Some("breadth_first") => Some(true),
+            Some("depth_first") => Some(false),
+            Some(mode) => {
+                let reason = format!("no [collect_mode] found for value [{mode}]");
+                let cause = RequestError::bad_request("parse_exception", reason);
+                return Err(options.failed("collect_mode", cause));
+            }
+        };
+        let hints_map = match options.text("execution_hint")?.as_deref() {
+            None | Some("global_ordinals") => false,
+            Some("map") => true,
+            Some(hint) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]"
+                )));
+            }
+        };
         // Elasticsearch's `BucketUtils.suggestShardSideQueueSize`; in the order of keys, the shards' results
         // are exact.
         let suggested = if order.is_key() { size } else { size + size / 2 + 10 };
@@ -76,6 +82,8 @@ impl Terms {
             include,
             exclude,
             show_error,
+            hints_map,
+            breadth_first,
         })
     }
 }
