@@ -463,9 +463,11 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         self.buckets.subs.absorb(below, &buckets)
     }
 
+    /// What was counted by ordinal has not been filtered.
     fn bucket_count(&self) -> Option<u64> {
-        let of_ordinals = self.counted_only.iter().flat_map(|one| &one.counts).filter(|count| **count > 0);
-        Some((of_ordinals.count() + self.buckets.table.len()) as u64)
+        let counted = self.counted_only.iter().flat_map(|one| &one.counts).filter(|count| **count > 0);
+        let is_known = self.counted_only.is_none() || self.filter.allows_all();
+        is_known.then(|| (counted.count() + self.buckets.table.len()) as u64)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
