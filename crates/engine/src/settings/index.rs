@@ -127,6 +127,8 @@ pub struct IndexSettings {
     pub max_result_window: u64,
     /// `max_docvalue_fields_search`.
     pub max_docvalue_fields_search: u64,
+    /// `max_script_fields`.
+    pub max_script_fields: u64,
     /// `max_terms_count`: most terms in one `terms` query.
     pub max_terms_count: u64,
     /// `max_regex_length`, in characters.
@@ -227,6 +229,7 @@ impl IndexSettings {
                 as u64,
             max_result_window: read.integer("index.max_result_window", 10_000)? as u64,
             max_docvalue_fields_search: read.integer("index.max_docvalue_fields_search", 100)? as u64,
+            max_script_fields: read.integer("index.max_script_fields", 32)? as u64,
             max_terms_count: read.integer("index.max_terms_count", 65_536)? as u64,
             max_regex_length: read.integer("index.max_regex_length", 1000)? as u64,
             default_fields: match flat.contains_key("index.query.default_field") {

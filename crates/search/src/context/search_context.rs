@@ -38,6 +38,10 @@ pub struct ShardSettings {
     pub max_inner_result_window: u32,
     /// `index.max_rescore_window`.
     pub max_rescore_window: u32,
+    /// `index.max_docvalue_fields_search`.
+    pub max_docvalue_fields: usize,
+    /// `index.max_script_fields`.
+    pub max_script_fields: usize,
     /// `index.max_regex_length`.
     pub max_regex_length: usize,
     /// `index.query.default_field`: the fields, with their weights, of queries that name none.
@@ -60,6 +64,8 @@ impl Default for ShardSettings {
             max_slices_per_scroll: 1024,
             max_inner_result_window: 100,
             max_rescore_window: 10_000,
+            max_docvalue_fields: 100,
+            max_script_fields: 32,
             max_regex_length: 1000,
             default_fields: Arc::new([("*".to_owned(), 1.0)]),
             query_string_lenient: false,

@@ -1,5 +1,9 @@
 //! Fetches the hits of a page: "what do these documents look like?"
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
 use limber_segment::{DocId, StoredReader};
 use limber_store::Charge;
 use limber_work as work;
@@ -51,14 +55,41 @@ pub(crate) struct BestHits<'w> {
 /// together with the query.
 ///
 /// # Errors
-/// Those of scripts in `script_fields`, and of the queries of `highlight`.
+/// More `docvalue_fields` or `script_fields` than the index allows; those of scripts in `script_fields`, and of
+/// the queries of `highlight`.
 pub(crate) fn check(shard: &ShardSnapshot, request: &SearchRequest, context: &SearchContext) -> Result<()> {
+    check_column_count(shard, request)?;
     if request.size() > 0 {
+        let count = request.script_fields.len();
+        check_count("script_fields", count, shard.settings.max_script_fields, "index.max_script_fields")?;
         ScriptFields::of(request, shard)?;
     }
     match &request.highlight {
         Some(highlight) => BoundHighlight::bind(highlight, shard, context).map(drop),
         None => Ok(()),
+    }
+}
+
+/// Refuses `docvalue_fields` that select more fields than the index allows. Source: `FetchDocValuesContext`.
+fn check_column_count(shard: &ShardSnapshot, request: &SearchRequest) -> Result<()> {
+    let wanted = &request.docvalue_fields;
+    let names: HashSet<Arc<str>> = wanted
+        .iter()
+        .flat_map(|one| shard.mapping.matching_names(&one.field))
+        .map(|(name, _)| name)
+        .collect();
+    let most = shard.settings.max_docvalue_fields;
+    check_count("docvalue_fields", names.len(), most, "index.max_docvalue_fields_search")
+}
+
+fn check_count(key: &str, count: usize, most: usize, setting: &str) -> Result<()> {
+    match count <= most {
+        true => Ok(()),
+        false => Err(RequestError::illegal_argument(format!(
+            "Trying to retrieve too many {key}. Must be less than or equal to: [{most}] but was [{count}]. This limit can be set by \
+             changing the [{setting}] index level setting."
+        ))
+        .into()),
     }
 }
 

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::values::json;
 
-/// Maximum number of entries that one request may have (`index.max_docvalue_fields_search`).
-const FIELDS_COUNT_MAX: usize = 100;
+/// Maximum number of entries that one list may have. Shards also check `docvalue_fields` against the settings
+/// of their index.
+const FIELDS_COUNT_MAX: usize = 1_000;
 
 /// A field or pattern, and the requested date or number format.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +31,7 @@ impl FieldFormat {
         let Value::Array(items) = value else { return Err(json::unknown_key(key, value)) };
         if items.len() > FIELDS_COUNT_MAX {
             return Err(RequestError::illegal_argument(format!(
-                "Trying to retrieve too many {key}. Must be less than or equal to: [{FIELDS_COUNT_MAX}] but was [{}]. This limit can be \
-                 set by changing the [index.max_docvalue_fields_search] index level setting.",
+                "Trying to retrieve too many {key}. Must be less than or equal to: [{FIELDS_COUNT_MAX}] but was [{}].",
                 items.len()
             )));
         }

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::values::json;
 
-/// Maximum number of script fields of one search (`index.max_script_fields`).
-const FIELDS_MAX: usize = 32;
+/// Maximum number of script fields of one search, inner hits or `top_hits`. Shards also check those of a
+/// search against the settings of their index.
+const FIELDS_MAX: usize = 1_000;
 
 /// An entry of `script_fields`: a value that a script computes for each hit.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +27,7 @@ impl ScriptField {
         let Value::Object(members) = value else { return Err(json::unknown_key("script_fields", value)) };
         if members.len() > FIELDS_MAX {
             return Err(RequestError::illegal_argument(format!(
-                "Trying to retrieve too many script_fields. Must be less than or equal to: [{FIELDS_MAX}] but was [{}]. This limit can be \
-                 set by changing the [index.max_script_fields] index level setting.",
+                "Trying to retrieve too many script_fields. Must be less than or equal to: [{FIELDS_MAX}] but was [{}].",
                 members.len()
             )));
         }

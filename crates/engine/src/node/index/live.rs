@@ -34,6 +34,8 @@ pub(in crate::node) fn search_settings(typed: &IndexSettings) -> ShardSettings {
         max_slices_per_scroll: typed.max_slices_per_scroll as u32,
         max_inner_result_window: typed.max_inner_result_window as u32,
         max_rescore_window: typed.max_rescore_window as u32,
+        max_docvalue_fields: typed.max_docvalue_fields_search as usize,
+        max_script_fields: typed.max_script_fields as usize,
         max_regex_length: typed.max_regex_length as usize,
         default_fields: limber_search::weighted_fields(&typed.default_fields).into(),
         query_string_lenient: typed.query_string_lenient,

@@ -33,9 +33,6 @@ use crate::values::sort_key::SortKey;
 
 const SIZE: u32 = 3;
 
-/// Elasticsearch's default of `index.max_inner_result_window`.
-const WINDOW_MAX: u64 = 100;
-
 /// Buckets with about this many hits are read together, in the order of the documents. Each document, like
 /// the one around nested hits, is then read once for all of them.
 const HITS_AT_ONCE: usize = 4096;
@@ -125,13 +122,14 @@ impl Request for TopHits {
         true
     }
 
-    fn check_on_shard(&self, _: &Bound, _: &ShardSnapshot) -> Result<()> {
+    fn check_on_shard(&self, _: &Bound, shard: &ShardSnapshot) -> Result<()> {
         let wanted = u64::from(self.request.from()) + u64::from(self.request.size());
-        if wanted <= WINDOW_MAX {
+        let window_max = shard.settings.max_inner_result_window;
+        if wanted <= u64::from(window_max) {
             return Ok(());
         }
         Err(RequestError::illegal_argument(format!(
-            "Top hits result window is too large, the top hits aggregator [{}]'s from + size must be less than or equal to: [{WINDOW_MAX}] \
+            "Top hits result window is too large, the top hits aggregator [{}]'s from + size must be less than or equal to: [{window_max}] \
              but was [{wanted}]. This limit can be set by changing the [index.max_inner_result_window] index level setting.",
             self.name
         ))
