@@ -208,6 +208,20 @@ fn version(value: &Value) -> Result<Option<u64>> {
     }
 }
 
+/// Reads `_source` of a document.
+fn source(value: &Value) -> Result<SourceFilter> {
+    const PARTS: [&str; 5] = ["include", "includes", "exclude", "excludes", "exclude_vectors"];
+    let refused = |reason: String| Err(RequestError::bad_request("parse_exception", reason));
+    match value {
+        Value::Object(members) => match members.keys().find(|name| !PARTS.contains(&name.as_str())) {
+            Some(other) => refused(format!("source definition may not contain [{other}]")),
+            None => SourceFilter::parse(value),
+        },
+        Value::Bool(_) | Value::String(_) | Value::Array(_) => SourceFilter::parse(value),
+        other => refused(format!("illegal type for _source: [{}]", token(other))),
+    }
+}
+
 fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilter>) -> Result<Item> {
     let Some(object) = doc.as_object() else {
         return Err(RequestError::illegal_argument("docs array element should include an object"));
@@ -235,8 +249,11 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
             "routing" => item.routing = Some(text()?),
             "version" => item.version = version(value)?,
             "version_type" => item.version_type = VersionType::parse(&text()?)?,
-            "_source" => {
-                item.filter = Some(SourceFilter::parse(value)?);
+            "_source" => item.filter = Some(source(value)?),
+            "fields" if value.is_object() => {}
+            "fields" => {
+                let reason = "Unsupported field [fields] used, expected [stored_fields] instead";
+                return Err(RequestError::parsing(reason));
             }
             "stored_fields" => {
                 item.stored_fields = Some(match value {

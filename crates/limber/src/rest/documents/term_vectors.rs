@@ -141,8 +141,8 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
     let mut common = from_url(request)?;
     let body = request.json()?.unwrap_or_else(|| json!({}));
     let body = object(&body)?;
-    if let Some(parameters) = body.get("parameters") {
-        common.read(object(parameters)?)?;
+    if let Some(Value::Object(parameters)) = body.get("parameters") {
+        common.read(parameters)?;
     }
     let of_id = |id: String| TermVectorsRequest { id: Some(id), ..common.clone() };
     let mut wanted: Vec<TermVectorsRequest> =
@@ -150,7 +150,7 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
     for (name, value) in body {
         let list = value.as_array();
         match (name.as_str(), list) {
-            ("parameters", _) => {}
+            ("parameters", _) if value.is_object() => {}
             ("docs" | "ids", Some(list)) if list.len() > DOCUMENTS_MAX => {
                 return Err(RequestError::illegal_argument(format!(
                     "more than [{DOCUMENTS_MAX}] documents in one request"
@@ -171,21 +171,27 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
                 }
             }
             ("ids", Some(list)) => {
-                let ids = list.iter().filter_map(|id| match id {
-                    Value::String(text) => Some(text.clone()),
-                    Value::Number(number) => Some(number.to_string()),
-                    _ => None,
-                });
-                for id in ids {
+                for id in list {
                     limber_work::check()?;
+                    let id = match id {
+                        Value::String(text) => text.clone(),
+                        Value::Number(number) => number.to_string(),
+                        Value::Bool(flag) => flag.to_string(),
+                        _ => {
+                            let reason = "ids array element should only contain ids";
+                            return Err(RequestError::illegal_argument(reason));
+                        }
+                    };
                     wanted.push(of_id(id));
                 }
             }
             _ => {
-                return Err(RequestError::bad_request(
-                    "parse_exception",
-                    format!("no parameter named [{name}] and type ARRAY"),
-                ));
+                let reason = match value {
+                    Value::Array(_) => format!("no parameter named [{name}] and type ARRAY"),
+                    Value::Object(_) => format!("no parameter named [{name}] and type OBJECT"),
+                    _ => format!("_mtermvectors: Parameter [{name}] not supported"),
+                };
+                return Err(RequestError::bad_request("parse_exception", reason));
             }
         }
     }
