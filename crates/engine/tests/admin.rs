@@ -249,7 +249,18 @@ fn scrolls_page_through_a_frozen_index() {
     }
     assert_eq!(seen, (0..25).map(|number| number.to_string()).collect::<Vec<_>>());
     assert_eq!(node.clear_scroll(&[&id]), Ok(1));
-    assert_eq!(node.scroll(&id, None, flag()).expect_err("gone").class(), ErrorClass::NotFound);
+    let gone = node.scroll(&id, None, flag()).expect_err("gone");
+    let reason = format!("No search context found for id [{id}]");
+    let cause = json!({"type": "search_context_missing_exception", "reason": reason});
+    assert_eq!(gone.class(), ErrorClass::NotFound);
+    assert_eq!(gone.root_causes(), [cause.clone()]);
+    assert_eq!(
+        gone.to_request_error().to_json(),
+        json!({
+            "type": "search_phase_execution_exception", "reason": "all shards failed", "phase": "query", "grouped": true,
+            "failed_shards": [{"shard": -1, "index": null, "reason": cause}], "caused_by": cause,
+        })
+    );
     let forged = node.scroll("forged", None, flag()).expect_err("forged");
     assert_eq!(forged.to_request_error().reason, "Cannot parse scroll id");
     assert_eq!(node.scroll(&"A".repeat(43), None, flag()).expect_err("forged").class(), ErrorClass::NotFound);

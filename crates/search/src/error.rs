@@ -7,6 +7,9 @@ use serde_json::{Map, Value, json};
 /// The result of a search.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// The type of the error about a scroll or point in time that is not open.
+pub const CONTEXT_MISSING: &str = "search_context_missing_exception";
+
 /// Why a search has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -144,11 +147,11 @@ impl Error {
             }
             other => {
                 let error = other.to_request_error();
-                // The final reduce failed, not a shard.
-                if error.kind == "search_phase_execution_exception" {
-                    Vec::new()
-                } else {
-                    vec![shown(&error)]
+                match &error.caused_by {
+                    Some(cause) if cause.kind == CONTEXT_MISSING => vec![shown(cause)],
+                    // The final reduce failed, not a shard.
+                    _ if error.kind == "search_phase_execution_exception" => Vec::new(),
+                    _ => vec![shown(&error)],
                 }
             }
         }

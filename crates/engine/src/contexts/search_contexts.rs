@@ -16,6 +16,7 @@ use limber_search::{Cursor, SearchRequest, ShardSnapshot};
 use limber_segment::SegmentView;
 use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
+use serde_json::json;
 
 use crate::api::Result;
 use crate::environment::{Clock, Environment};
@@ -311,11 +312,16 @@ fn too_many(limit: usize) -> RequestError {
     )
 }
 
-/// Makes a `search_context_missing_exception` (`NotFound`).
+/// Makes the error (`NotFound`) about a context that is not open: all shards failed with a
+/// `search_context_missing_exception`. Only the context would have known the shards.
 pub(crate) fn missing(id: &str) -> RequestError {
     let shown: String = id.chars().take(64).collect();
-    RequestError::not_found(
-        "search_context_missing_exception",
-        format!("No search context found for id [{shown}]"),
-    )
+    let reason = format!("No search context found for id [{shown}]");
+    let cause = RequestError::not_found(limber_search::CONTEXT_MISSING, reason);
+    let failed = json!({"shard": -1, "index": null, "reason": cause.to_json()});
+    RequestError::not_found("search_phase_execution_exception", "all shards failed")
+        .with("phase", "query")
+        .with("grouped", true)
+        .with("failed_shards", vec![failed])
+        .caused_by(cause)
 }
