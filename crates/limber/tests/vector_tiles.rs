@@ -200,7 +200,7 @@ fn tiles_hold_hits_cells_and_what_the_search_said() {
         ),
         ("/m/_mvt/at/0/0/0?grid_type=round", json!({}), "Invalid grid type [round]"),
         ("/m/_mvt/at/0/0/0", json!({"extent": -1}), "[extent] parameter cannot be negative, found [-1]"),
-        ("/m/_mvt/at/0/0/0", json!({"bogus": 1}), "[vector-tile] unknown field [bogus]"),
+        ("/m/_mvt/at/0/0/0", json!({"bogus": 1}), "[1:2] [vector-tile] unknown field [bogus]"),
     ] {
         let refused = client.expect(400, "POST", path, body);
         assert_eq!(refused["error"]["reason"], reason, "{path}");

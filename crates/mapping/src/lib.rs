@@ -47,7 +47,7 @@ pub use field::{
 };
 pub use json::copied::{claim_object, claim_tree, copied_bytes, member_bytes};
 pub use json::java::java_text;
-pub use json::object_parser::ObjectParser;
+pub use json::object_parser::{ObjectParser, Subject};
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
 pub use json::unique_keys::{SeenMembers, duplicate, duplicate_key, parse_leading, parse_unique};
 pub use mapping::tree::ObjectNode;

@@ -6,7 +6,8 @@
 //! decides whose turn it is, [`back_pressure`] decides which search is cancelled when memory is short,
 //! [`request`] and [`response`] are what handlers see, [`status`] maps outcomes to status codes, [`render`]
 //! with [`media`], [`filter_path`], [`json`] and [`yaml`] produces the bytes of the response;
-//! [`checked_tree`] reads bodies in YAML and CBOR, and [`comments`] removes comments from those in JSON.
+//! [`checked_tree`] reads bodies in YAML and CBOR, [`comments`] removes comments from those in JSON, and
+//! [`positions`] finds where in a body an error is.
 
 pub mod back_pressure;
 mod checked_tree;
@@ -20,6 +21,7 @@ pub mod json;
 mod late;
 pub mod media;
 pub mod pools;
+pub mod positions;
 pub mod queue;
 pub mod refusal;
 pub mod render;

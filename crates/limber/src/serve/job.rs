@@ -17,6 +17,7 @@ use super::body::Received;
 use crate::http::back_pressure::RunningSearch;
 use crate::http::media::{self, Format};
 use crate::http::pools::PoolName;
+use crate::http::positions;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Request};
@@ -81,10 +82,21 @@ impl Job {
         let sent = std::mem::take(&mut self.body.bytes);
         self.request.body = json.map_or(sent, Bytes::from);
         check_body(self.route, self.method, &self.request)?;
-        let response = (self.route.handler)(&self.app, &self.request)?;
+        let response =
+            (self.route.handler)(&self.app, &self.request).map_err(|error| self.with_position(error))?;
         // If code that cannot return errors was refused memory, the response is wrong.
         entered.refusal().map_or(Ok(()), Err)?;
         self.shape.render(response, &self.app.node.ledger().request)
+    }
+
+    /// Adds to an error of a parser where in the body it is. A template is parsed after it was rendered, so its
+    /// errors have no position in the body.
+    fn with_position(&self, error: RequestError) -> RequestError {
+        let is_one = matches!(self.body.format, Format::Json) && !is_stream(self.route);
+        match is_one && !self.route.path.contains("/template") {
+            true => positions::placed(error, &self.request.body),
+            false => error,
+        }
     }
 }
 

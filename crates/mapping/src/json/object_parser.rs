@@ -17,6 +17,21 @@ pub struct ObjectParser<'p> {
     kind: &'static str,
 }
 
+/// Which member an error of a parser is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject<'r> {
+    /// The name of a member.
+    Name(&'r str),
+    /// The value of a member, and the name of its token, if the error says that.
+    Value(&'r str, Option<&'r str>),
+    /// The value of a member, or something in it.
+    Failed(&'r str),
+}
+
+const UNKNOWN: &str = "unknown field [";
+const UNSUPPORTED: &str = " doesn't support values of type: ";
+const FAILED: &str = "failed to parse field [";
+
 impl<'p> ObjectParser<'p> {
     /// Makes a parser whose errors are `x_content_parse_exception`s, like those of Elasticsearch's
     /// `ObjectParser`.
@@ -65,7 +80,7 @@ impl<'p> ObjectParser<'p> {
 
     /// Returns the part of a message that names an unknown member, for callers that add to it.
     pub fn unknown_words(key: &str) -> String {
-        format!("unknown field [{key}]")
+        format!("{UNKNOWN}{key}]")
     }
 
     /// Returns the error about an unknown member, with the names that were perhaps meant.
@@ -96,7 +111,7 @@ impl<'p> ObjectParser<'p> {
 
     /// Does the same as [`ObjectParser::unsupported`], given the name of the token that starts the value.
     pub fn unsupported_token(self, key: &str, token: &str) -> RequestError {
-        self.refused(&format!("{key} doesn't support values of type: {token}"))
+        self.refused(&format!("{key}{UNSUPPORTED}{token}"))
     }
 
     /// Returns the error about a member whose value is invalid.
@@ -106,13 +121,26 @@ impl<'p> ObjectParser<'p> {
 
     /// Does the same as [`ObjectParser::failed`], without a cause.
     pub fn malformed(self, key: &str) -> RequestError {
-        self.refused(&format!("failed to parse field [{key}]"))
+        self.refused(&format!("{FAILED}{key}]"))
     }
 
     /// Returns the error about members that are each valid, but not together.
     pub fn failed_to_build(self, cause: RequestError) -> RequestError {
         let reason = format!("Failed to build [{}] after last required field arrived", self.name);
         RequestError::bad_request(self.kind, reason).caused_by(cause)
+    }
+
+    /// Reads from the reason of such an error which member it is about; `None` if it has another reason.
+    pub fn subject(reason: &str) -> Option<Subject<'_>> {
+        let named = reason.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let reason = named.map_or(reason, |(_, rest)| rest);
+        if let Some(rest) = reason.strip_prefix(UNKNOWN) {
+            return rest.split_once(']').map(|(key, _)| Subject::Name(key));
+        }
+        if let Some(rest) = reason.strip_prefix(FAILED) {
+            return rest.strip_suffix(']').map(Subject::Failed);
+        }
+        reason.split_once(UNSUPPORTED).map(|(key, token)| Subject::Value(key, Some(token)))
     }
 
     /// Reads a string.
@@ -185,5 +213,18 @@ mod tests {
         assert_eq!(parser.integer("count", &json!("7")), Ok(7));
         assert_eq!(parser.flag("enabled", &json!("true")), Ok(true));
         assert_eq!(ObjectParser::required("name").reason, "Required [name]");
+    }
+
+    #[test]
+    fn errors_say_which_member_they_are_about() {
+        let parser = ObjectParser::new("policy");
+        let subject =
+            |error: &RequestError| ObjectParser::subject(&error.reason).map(|one| format!("{one:?}"));
+        assert_eq!(subject(&parser.unknown_but("foo", &["fox"])).as_deref(), Some("Name(\"foo\")"));
+        assert_eq!(subject(&parser.malformed("foo")).as_deref(), Some("Failed(\"foo\")"));
+        let unsupported = parser.unsupported("foo", &json!(1));
+        assert_eq!(subject(&unsupported).as_deref(), Some("Value(\"foo\", Some(\"VALUE_NUMBER\"))"));
+        assert_eq!(subject(&ObjectParser::no_named_object("foo")).as_deref(), Some("Name(\"foo\")"));
+        assert_eq!(subject(&parser.refused("other")), None);
     }
 }
