@@ -13,6 +13,7 @@ use super::search::{
     without_default_pipeline,
 };
 use crate::http::pools::PoolName;
+use crate::http::positions;
 use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::{Response, error_body};
@@ -61,7 +62,10 @@ const SEARCHES_MAX: usize = 10_000;
 const STATUS_BYTES: usize = 16;
 
 fn msearch(app: &App, request: &Request) -> Result<Response> {
-    run(app, request, |line, header| Ok(Ok(header.search(&parse_json(line)?, line, request)?)))
+    run(app, request, |line, header| {
+        let parsed = header.search(&parse_json(line)?, line, request);
+        Ok(Ok(parsed.map_err(|error| positions::placed(error, line))?))
+    })
 }
 
 /// Runs the searches and returns their responses. `read` makes the search of a body line; its outer error
