@@ -61,8 +61,11 @@ impl Cardinality {
                  expected one of [global_ordinal, segment_ordinal, direct]"
             )));
         }
-        if options.has("rehash") {
-            return Err(RequestError::unsupported("[rehash] in the aggregation [cardinality]"));
+        // Values are always hashed again.
+        if options.long("rehash")?.is_some() {
+            limber_work::warn(
+                "Deprecated field [rehash] used, replaced by [no replacement - values will always be rehashed]",
+            );
         }
         if options.has("format") {
             return Err(unknown_field(options.kind, "format"));
