@@ -34,11 +34,15 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
             "request body or source parameter is required",
         ));
     };
-    match request.param("search_type") {
-        None | Some("query_then_fetch") => {}
-        Some(other) => return Err(RequestError::unsupported(format_args!("search_type [{other}]"))),
+    let counts_all_shards = match request.param("search_type") {
+        None | Some("query_then_fetch") => false,
+        Some("dfs_query_then_fetch") => true,
+        Some(other) => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
+    };
+    let mut wanted = RankEvalRequest::parse(body, &|id| stored(app, id))?;
+    for rated in &mut wanted.requests {
+        rated.search.counts_all_shards = counts_all_shards;
     }
-    let wanted = RankEvalRequest::parse(body, &|id| stored(app, id))?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let (mut details, mut failures) = (Map::new(), Map::new());
     let mut scores: Vec<f64> = Vec::new();
