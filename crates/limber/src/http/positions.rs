@@ -48,6 +48,8 @@ fn position(error: &RequestError, body: &[u8]) -> Option<usize> {
         Subject::Value(name, Some(token)) => {
             only_member(body, name, |first| token_of(first) == token).map(|found| found.value)
         }
+        // A shape is looked at only after its end was read.
+        Subject::Failed(_) if innermost.reason.starts_with("[geojson] ") => None,
         // Where an object or a list is wrong is not known.
         Subject::Failed(name) => only_member(body, name, is_scalar).map(|found| found.value),
     }
@@ -199,6 +201,7 @@ mod tests {
         check(unsupported, r#"{"size":1,"a":{"size":[]}}"#, Some((1, 23)));
         check(parser.malformed("size"), r#"{"size":[1],"a":{"size":true}}"#, Some((1, 25)));
         check(parser.malformed("size"), r#"{"size":[1]}"#, None);
+        check(ObjectParser::new("geojson").malformed("type"), r#"{"type":"x"}"#, None);
     }
 
     #[test]
