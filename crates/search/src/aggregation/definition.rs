@@ -129,16 +129,21 @@ pub trait Request: Any + Debug + Send + Sync {
         false
     }
 
+    /// Whether Elasticsearch's sub-aggregations collect nothing before it is known which buckets remain.
+    fn defers_subs(&self) -> bool {
+        false
+    }
+
     /// Returns what a profile tells of how Elasticsearch collects it. `below` has the names of its
     /// sub-aggregations; `is_alone`: there is only one parent bucket.
     fn profile_notes(
         &self,
         _bound: &Bound,
-        _below: &[&str],
+        below: &[&str],
         _shard: &ShardSnapshot,
         _is_alone: bool,
     ) -> Result<ProfileNotes> {
-        Ok(ProfileNotes::default())
+        Ok(ProfileNotes::deferring(if self.defers_subs() { below } else { &[] }))
     }
 
     /// Whether it shows hits, for which the query of the search is bound once more.

@@ -53,6 +53,17 @@ pub struct ProfileNotes {
     pub debug: Map<String, Value>,
 }
 
+impl ProfileNotes {
+    /// Makes the notes of an aggregation of whose sub-aggregations these are deferred.
+    pub fn deferring(names: &[&str]) -> ProfileNotes {
+        let mut notes = ProfileNotes::default();
+        if !names.is_empty() {
+            notes.debug.insert("deferred_aggregators".into(), names.into());
+        }
+        notes
+    }
+}
+
 /// The execution times of one aggregation on a shard.
 #[derive(Debug)]
 pub struct AggregationTimes {
@@ -156,7 +167,9 @@ impl AggregationTimes {
             _ => {}
         }
         if let Some(buckets) = self.buckets.get() {
-            debug.insert("total_buckets".into(), (*buckets).into());
+            let is_merged = self.type_name == "auto_date_histogram";
+            let name = if is_merged { "surviving_buckets" } else { "total_buckets" };
+            debug.insert(name.into(), (*buckets).into());
         }
         debug.extend(self.notes.get().map(|notes| notes.debug.clone()).unwrap_or_default());
         debug.insert("built_buckets".into(), count(&self.built).into());

@@ -380,6 +380,17 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         self.subs.absorb(below, &buckets)
     }
 
+    /// Buckets of lower rungs count as merged.
+    fn bucket_count(&self) -> Option<u64> {
+        let [state] = self.rungs.as_slice() else { return None };
+        let rounding = &self.dates[state.rung].rounding;
+        let mut keys: Vec<i64> =
+            state.buckets.iter().map(|&bucket| rounding.round(self.table.key(bucket))).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Some(keys.len() as u64)
+    }
+
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         // Buckets of lower rungs are merged into those of the parent's final rung.
         let mut target = vec![u32::MAX; self.table.len()];

@@ -172,6 +172,10 @@ fn instant(group: &Group) -> i64 {
 }
 
 impl Request for AutoDateHistogram {
+    fn defers_subs(&self) -> bool {
+        true
+    }
+
     fn histogram_min_doc_count(&self) -> Option<u64> {
         Some(0)
     }

@@ -98,6 +98,10 @@ fn set_span(bucket: &mut ListBucket, span: [f64; 3]) {
 }
 
 impl Request for VariableWidthHistogram {
+    fn defers_subs(&self) -> bool {
+        true
+    }
+
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Quantities)]
     }

@@ -66,6 +66,10 @@ impl DiversifiedSampler {
 }
 
 impl Request for DiversifiedSampler {
+    fn defers_subs(&self) -> bool {
+        true
+    }
+
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Anything)]
     }

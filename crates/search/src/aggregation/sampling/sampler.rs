@@ -70,6 +70,10 @@ pub fn shard_size(size: i32) -> Result<usize> {
 }
 
 impl Request for Sampler {
+    fn defers_subs(&self) -> bool {
+        true
+    }
+
     fn needs_scores(&self) -> bool {
         true
     }

@@ -20,8 +20,7 @@ pub(super) fn notes(
     shard: &ShardSnapshot,
     is_alone: bool,
 ) -> Result<ProfileNotes> {
-    let mut debug = Map::new();
-    let mut class = None;
+    let (mut debug, mut class) = (Map::new(), None);
     let is_mapped_by_name = request.hints_map || source.computes_terms() || source.field.is_none();
     let mut term_count = None;
     if source.is_numeric() {
@@ -48,9 +47,7 @@ pub(super) fn notes(
         let ordered_by: Vec<&str> =
             request.order.paths().filter_map(|path| path.names.first()).map(String::as_str).collect();
         let deferred: Vec<&str> = below.iter().copied().filter(|name| !ordered_by.contains(name)).collect();
-        if !deferred.is_empty() {
-            debug.insert("deferred_aggregators".into(), deferred.into());
-        }
+        debug.append(&mut ProfileNotes::deferring(&deferred).debug);
     }
     let strategy = match (class, term_count) {
         (Some(_), _) => Some(Value::from(format!("from {}", description(source)))),

@@ -77,6 +77,10 @@ fn hash(key: &Key) -> u64 {
 }
 
 impl Request for RareTerms {
+    fn defers_subs(&self) -> bool {
+        true
+    }
+
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Keys)]
     }
