@@ -237,10 +237,6 @@ impl<'s> Collector<'s> for RareCollector<'s> {
         Ok(())
     }
 
-    fn bucket_count(&self) -> Option<u64> {
-        Some(self.buckets.table.len() as u64)
-    }
-
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         let (table, most) = (&self.buckets.table, self.max_doc_count);
         let is_rare = |bucket: &u32| table.counts[*bucket as usize] <= most;
