@@ -41,7 +41,7 @@ pub use node::{
     AliasResult, BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change,
     CopyDestination, CopyRouting, DescribedQuery, ExplainFilter, FoundAliases, IndexAndField, ListedSnapshot,
     Node, NodeConfig, OpenPointInTime, Placement, PresentFields, Resize, RestoredIndex, RolloverRequest,
-    Round, SearchTarget, Slices, SnapshotQuery, SourceBatch, Stack, set_password_offline,
+    Round, SearchTarget, Slices, SnapshotQuery, SourceBatch, Stack, refuse_foreign, set_password_offline,
 };
 pub use offline::check::{DataFolderReport, check_data_folder};
 pub use offline::inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};

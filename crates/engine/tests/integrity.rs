@@ -281,3 +281,37 @@ fn a_node_does_not_begin_in_a_folder_of_elasticsearch() {
         assert_eq!(std::fs::read_dir(path).expect("lists").count(), 1);
     }
 }
+
+#[test]
+fn a_node_begins_only_in_a_folder_that_is_empty_or_its_own() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let path = temporary.path();
+    for name in ["book.csv", "photos"] {
+        let folder = path.join(format!("with {name}"));
+        std::fs::create_dir_all(folder.join("config")).expect("created");
+        std::fs::write(folder.join(".hidden"), "").expect("written");
+        std::fs::write(folder.join("server.log"), "").expect("written");
+        let stranger = folder.join(name);
+        match name.contains('.') {
+            true => std::fs::write(&stranger, "").expect("written"),
+            false => std::fs::create_dir(&stranger).expect("created"),
+        }
+        let reason = Node::open(config(&folder)).err().expect("refused").reason;
+        assert!(reason.contains("must be empty or belong to this node"), "{reason}");
+        assert!(reason.contains(&format!("[{name}]")), "{reason}");
+        assert_eq!(std::fs::read_dir(&folder).expect("lists").count(), 4, "nothing is created");
+        // What users put there before the first start stays no obstacle.
+        match name.contains('.') {
+            true => std::fs::remove_file(&stranger).expect("removed"),
+            false => std::fs::remove_dir(&stranger).expect("removed"),
+        }
+        drop(Node::open(config(&folder)).expect("opens"));
+        std::fs::write(&stranger, "").expect("written");
+        drop(Node::open(config(&folder)).expect("opens again"));
+    }
+    let file = path.join("a file");
+    std::fs::write(&file, "text").expect("written");
+    let reason = Node::open(config(&file)).err().expect("refused").reason;
+    assert!(reason.contains("is a file, but data is kept in a folder"), "{reason}");
+    assert_eq!(std::fs::read_to_string(&file).expect("reads"), "text");
+}

@@ -298,7 +298,7 @@ fn folders_that_cannot_be_volumes_are_refused_by_name() {
     // A main folder of another node.
     let stranger = temporary.path().join("stranger");
     drop(on_folders(&[&stranger]).expect("opens"));
-    refused(&[&main, &stranger], "must be empty or a volume of this node");
+    refused(&[&main, &stranger], "must be empty or belong to this node");
     // A volume without its main folder.
     refused(&[&volume], "shards of a node whose main folder is another one");
     // A folder in use.

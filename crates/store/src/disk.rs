@@ -82,6 +82,21 @@ impl FsDisk {
         }
     }
 
+    /// Returns whether a process holds the lock of a folder; `None` if that cannot be told. Nothing is created.
+    /// The lock is taken for a moment, shared with others that ask.
+    pub fn is_in_use(root: &Path) -> Option<bool> {
+        let lock = match File::open(root.join(LOCK_NAME)) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(false),
+            Err(_) => return None,
+        };
+        match lock.try_lock_shared() {
+            Ok(()) => Some(false),
+            Err(TryLockError::WouldBlock) => Some(true),
+            Err(TryLockError::Error(_)) => None,
+        }
+    }
+
     /// Opens a folder for reading only, without the lock (for an offline check of a copy, or of a folder
     /// that no node uses).
     pub fn open_unlocked(root: impl Into<PathBuf>) -> FsDisk {
@@ -182,8 +197,10 @@ mod tests {
     #[test]
     fn folders_are_made_listed_and_removed_under_a_lock() {
         let temporary = tempfile::tempdir().expect("tempdir");
+        assert_eq!(FsDisk::is_in_use(temporary.path()), Some(false));
         let disk = FsDisk::open(temporary.path()).expect("opens");
         assert!(matches!(FsDisk::open(temporary.path()), Err(Error::Locked { .. })));
+        assert_eq!(FsDisk::is_in_use(temporary.path()), Some(true));
         disk.folder("indices/b/0").expect("made");
         disk.folder("indices/a").expect("made");
         assert_eq!(disk.folders("indices").expect("lists"), ["a", "b"]);

@@ -50,7 +50,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A data folder contains something else than data of this node. It is not touched.
-    #[error("folder {} must be empty or a volume of this node, but contains {found}", path.display())]
+    #[error("folder {} must be empty or belong to this node, but contains {found}", path.display())]
     Foreign {
         /// The folder.
         path: PathBuf,

@@ -23,6 +23,7 @@ pub(crate) use index::index_files::read_index_file;
 pub(crate) use index::live::{index_folder, shard_folder};
 pub use index::resize::Resize;
 pub use index::rollover::RolloverRequest;
+pub use kept_state::main_folder::refuse_foreign;
 pub(crate) use kept_state::main_folder::{open_error, require_node};
 pub use kept_state::security::set_password_offline;
 pub(crate) use kept_state::security_files::SecurityFiles;

@@ -15,25 +15,66 @@ use crate::volumes::is_volume;
 /// OpenSearch.
 const OF_ELASTICSEARCH: &[&str] = &["_state", "nodes"];
 
+/// What a node keeps besides its state.
+const OF_A_NODE: &[&str] = &["indices", "security"];
+
+/// What a folder may contain before a node first starts in it: what an interrupted first start has left, the
+/// files that users and `limber serve --secure` put there, and what a new file system has. Names that begin
+/// with a dot may be there too.
+const BEFORE_A_NODE: &[&str] =
+    &[STATE_FOLDER, "volumes", "node.lock", "config", "certs", "audit.json", "lost+found"];
+/// Endings of files that may be there too: of logs and of settings.
+const BEFORE_A_NODE_ENDINGS: &[&str] = &[".log", ".out", ".err", ".yml", ".yaml"];
+
 /// Refuses a folder without a node that contains the data of something else, in which a node would begin
-/// beside it.
+/// beside it. Nothing is created, and a folder that does not exist yet is not refused.
 ///
 /// # Errors
-/// The folder is one of Elasticsearch, or a further folder of another node.
-pub(crate) fn refuse_foreign(path: &Path) -> Result<()> {
-    let of_elasticsearch = || OF_ELASTICSEARCH.iter().find(|name| path.join(name).is_dir());
-    let found = if has_state(path) {
+/// The path is that of a file; the folder is one of Elasticsearch, a further folder of another node, or
+/// contains what belongs to no node.
+pub fn refuse_foreign(path: &Path) -> Result<()> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
+        let reason =
+            format!("[{}] is a file, but data is kept in a folder (--data, path.data)", path.display());
+        return Err(RequestError::illegal_argument(reason));
+    }
+    if has_state(path) {
         return Ok(());
-    } else if let Some(name) = of_elasticsearch() {
-        format!(
+    }
+    match data_of_others(path).or_else(|| stranger(path).map(|name| format!("[{name}]"))) {
+        Some(found) => Err(foreign(path, found)),
+        None => Ok(()),
+    }
+}
+
+fn foreign(path: &Path, found: String) -> RequestError {
+    store_error(&Error::Foreign { path: path.to_owned(), found })
+}
+
+/// Returns whose data a folder without a node contains, if it contains any.
+fn data_of_others(path: &Path) -> Option<String> {
+    if let Some(name) = OF_ELASTICSEARCH.iter().find(|name| path.join(name).is_dir()) {
+        return Some(format!(
             "data of Elasticsearch or OpenSearch ([{name}]), which limber import reads from a running server"
-        )
-    } else if is_volume(path) {
-        "shards of a node whose main folder is another one".to_owned()
-    } else {
-        return Ok(());
+        ));
+    }
+    is_volume(path).then(|| "shards of a node whose main folder is another one".to_owned())
+}
+
+/// Returns the first name in the folder, by the alphabet, that neither a node nor its user has put there.
+fn stranger(path: &Path) -> Option<String> {
+    // A node whose state was lost still has its indices and users.
+    if OF_A_NODE.iter().any(|name| path.join(name).is_dir()) {
+        return None;
+    }
+    let belongs = |name: &String| {
+        BEFORE_A_NODE.contains(&name.as_str())
+            || name.starts_with('.')
+            || BEFORE_A_NODE_ENDINGS.iter().any(|ending| name.ends_with(ending))
     };
-    Err(store_error(&Error::Foreign { path: path.to_owned(), found }))
+    // A folder that cannot be listed is reported when it is opened.
+    let names = std::fs::read_dir(path).ok()?.flatten();
+    names.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(|name| !belongs(name)).min()
 }
 
 /// Refuses a folder in which no node has ever kept data. Nothing is created in it.
@@ -44,9 +85,14 @@ pub(crate) fn require_node(path: &Path) -> Result<()> {
     if !path.is_dir() {
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
     }
-    refuse_foreign(path)?;
+    if has_state(path) {
+        return Ok(());
+    }
+    if let Some(found) = data_of_others(path) {
+        return Err(foreign(path, found));
+    }
     // A node whose state was lost still has its indices.
-    if !has_state(path) && !path.join("indices").is_dir() {
+    if !path.join("indices").is_dir() {
         let reason = format!(
             "[{}] is not a data folder: no server has ever kept data in it (the folder is what limber serve calls --data)",
             path.display()
