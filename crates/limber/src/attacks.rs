@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::config::{Config, Overrides};
 use crate::http::request::Method;
+use crate::machine::Reserved;
 use crate::rest::{ROUTES, Route, action_of};
 use crate::serve::Server;
 
@@ -51,7 +52,9 @@ impl Attacked {
             .to_vec(),
             ..Overrides::default()
         };
-        let server = Server::start(&Config::load(&overrides).expect("valid")).expect("started");
+        let config = Config::load(&overrides).expect("valid");
+        let reserved = Reserved::take(&config.http_address).expect("a free port");
+        let server = Server::start(&config, reserved).expect("started");
         let password = json!(PASSWORD);
         server
             .node()

@@ -3,6 +3,7 @@
 //! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`,
 //! dedicated flags.
 
+mod address;
 mod sources;
 
 use limber_text::byte_size;
@@ -24,6 +25,7 @@ use crate::remote::{RemoteSettings, TlsSettings};
 use crate::security::{SecretsFile, SecuritySettings};
 use crate::settings_file::{self, text};
 
+use self::address::http_address;
 use self::sources::{add_s3_account, add_secrets};
 
 /// Everything `limber serve` needs to know.
@@ -182,6 +184,7 @@ impl Config {
             memory_limit_bytes(configured_limit.map(String::as_str), usable_bytes, faults);
         let freed_keep_ms = faults
             .take(parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| Error::msg(error.reason)));
+        let http_address = faults.take(http_address(overrides.http.as_deref(), &host, &port));
         let max_content_bytes = faults.take(
             parse_size(&max_content, usable_bytes)
                 .with_context(|| format!("[http.max_content_length] is [{max_content}]")),
@@ -191,7 +194,7 @@ impl Config {
         }
         Some(Config {
             data_paths,
-            http_address: http_address(overrides.http.as_deref(), &host, &port),
+            http_address: http_address?,
             insecure_network,
             log_format,
             memory_limit_bytes: memory_limit_bytes?,
@@ -231,7 +234,7 @@ impl Config {
     pub fn check_network(&self) -> Result<()> {
         let address = &self.http_address;
         let is_loopback = std::net::ToSocketAddrs::to_socket_addrs(address)
-            .with_context(|| format!("[{address}] is not an address to listen on"))?
+            .with_context(|| format!("the host of [{address}] is not known"))?
             .all(|address| address.ip().is_loopback());
         let missing = match (self.security.enabled, self.security.tls.is_some()) {
             (true, true) => return Ok(()),
@@ -371,17 +374,6 @@ fn memory_limit_bytes(configured: Option<&str>, usable_bytes: u64, faults: &mut 
     })?;
     faults.take(check_memory_limit(configured, bytes, usable_bytes));
     Some(bytes)
-}
-
-/// Returns the address to listen on. A flag with a port alone is combined with the configured host.
-fn http_address(flag: Option<&str>, host: &str, port: &str) -> String {
-    match flag {
-        None => format!("{host}:{port}"),
-        Some(port) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
-            format!("{host}:{port}")
-        }
-        Some(address) => address.to_owned(),
-    }
 }
 
 /// Checks the memory limit. `text` is the setting as the user wrote it, if set.

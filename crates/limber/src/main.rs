@@ -37,6 +37,7 @@ use limber_race::{
 use limber_race::{AdviseCommand, ExportCommand, SchemesCommand, TuneCommand};
 
 use crate::config::{Config, Overrides, shown_paths};
+use crate::machine::{Reserved, cannot_listen};
 use crate::race_server::ChildServer;
 use crate::serve::Server;
 
@@ -211,9 +212,13 @@ impl ServeCommand {
     fn run(self) -> anyhow::Result<()> {
         let mut config = Config::load(&self.overrides())?;
         log::start(config.log_format)?;
+        // What prevents the start is found before anything is created.
+        let reserved = Reserved::take(&config.http_address)
+            .map_err(|error| cannot_listen(&config.http_address, &error))?;
+        limber_engine::refuse_foreign(config.main_data_path()).map_err(told::in_words)?;
         let authority = if self.secure { secure_start::prepare(&mut config)? } else { None };
         config.check_network()?;
-        let server = Server::start(&config)?;
+        let server = Server::start(&config, reserved)?;
         log::apply(server.loggers());
         secure_start::set_first_password(server.node(), &config)?;
         // Scripts and `limber race` read the address from this line.

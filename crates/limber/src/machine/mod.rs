@@ -1,7 +1,7 @@
 //! The machine and this process: "how much of it is used?", according to Linux's `/proc`; also how long freed
-//! memory is kept, and how threads are scheduled.
+//! memory is kept, how threads are scheduled, and whether an address is free.
 //!
-//! Functions that read return zeros, never an error, if a file is missing: these numbers are only used for
+//! Functions that read figures return zeros, never an error, if a file is missing: these numbers are only used for
 //! statistics.
 
 mod allocated;
@@ -13,6 +13,7 @@ mod memory;
 mod mount;
 mod process;
 mod program;
+mod reserved;
 mod scheduling;
 mod system;
 mod threads;
@@ -26,6 +27,7 @@ pub use memory::usable_memory_bytes;
 pub use mount::mount_of;
 pub use process::{Resident, held_bytes, process, resident};
 pub use program::ProgramPages;
+pub use reserved::{Reserved, cannot_listen};
 pub use scheduling::prefer_short_turns;
 pub use system::{os, os_release};
 pub use threads::{ThreadTime, thread_times};

@@ -20,7 +20,7 @@ use crate::config::{Config, shown_paths};
 use crate::http::back_pressure::Mode;
 use crate::http::config::HttpConfig;
 use crate::http::connections::Connections;
-use crate::machine::{self, FreedMemory, MappedMemory, ProgramPages};
+use crate::machine::{self, FreedMemory, MappedMemory, ProgramPages, Reserved, cannot_listen};
 use crate::rest::{App, AppConfig};
 use crate::security::{Guard, SecuritySettings};
 
@@ -128,21 +128,24 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the data folder, recovers and listens. Returns when the server answers requests.
-    pub fn start(config: &Config) -> Result<Server> {
+    /// Opens the data folder, recovers and listens on the reserved address. Returns when the server answers
+    /// requests.
+    pub fn start(config: &Config, reserved: Reserved) -> Result<Server> {
         let connections = Arc::new(connections(config)?);
         limber_work::count_allocations_by(machine::allocated_bytes);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let tls = config.security.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
-        let guard = guard(&config.security, config, cores)?;
         let node = open_node(config, cores)?;
+        // It writes into the data folder, which is ours now.
+        let guard = guard(&config.security, config, cores)?;
         if config.has_stack_templates {
             super::stack_templates::install(&node);
         }
         let runtime = network_runtime(config)?;
-        let listener = runtime.block_on(TcpListener::bind(&config.http_address)).with_context(|| {
-            format!("cannot listen on {} (is another server running there?)", config.http_address)
-        })?;
+        // Only a runtime's own threads may make a listener of tokio.
+        let listener = runtime
+            .block_on(async { reserved.listen().and_then(TcpListener::from_std) })
+            .map_err(|error| cannot_listen(&config.http_address, &error))?;
         let address = listener.local_addr().context("cannot read the listener's address")?;
         let app = App::new(
             node.clone(),
