@@ -5,10 +5,11 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 use support::small_disk::SmallDisk;
-use support::{Client, ServerProcess};
+use support::{Client, ServerProcess, program};
 
 fn start(main: &Path, volume: &Path) -> ServerProcess {
     ServerProcess::start(main, &["--data", volume.to_str().expect("text")])
@@ -140,4 +141,47 @@ fn a_full_volume_refuses_writes_to_its_own_shards_only() {
         std::thread::sleep(std::time::Duration::from_millis(300));
     }
     assert!(recovered, "writes go on when there is room again");
+}
+
+/// Runs a command that ends by itself. Returns its exit code and all that it prints.
+fn run(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(program()).args(arguments).output().expect("limber runs");
+    let [out, told] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    (output.status.code(), out + &told)
+}
+
+#[test]
+fn a_server_that_cannot_start_says_why_and_creates_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (data, file) = (path("data"), path("file"));
+    std::fs::write(&file, "text").expect("written");
+    std::fs::create_dir_all(path("full/photos")).expect("created");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let busy = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let check = |data: &str, http: &str, part: &str| {
+        let (code, told) =
+            run(&["serve", "--secure", "--memory-limit", "256mb", "--data", data, "--http", http]);
+        assert!(code == Some(1) && told.contains(part), "{told}");
+        let (code, told) = run(&["doctor", "--data", data, "--http", http]);
+        assert!(code == Some(2) && told.contains(part), "doctor: {told}");
+    };
+    check(&data, &busy, "Another program listens there");
+    check(&data, "http://127.0.0.1:9200", "must be HOST:PORT, such as [127.0.0.1:9200]");
+    check(&file, "127.0.0.1:0", "is a file, but data is kept in a folder");
+    check(&path("full"), "127.0.0.1:0", "must be empty or belong to this node, but contains [photos]");
+    let entries = |path: &str| std::fs::read_dir(path).expect("lists").count();
+    assert_eq!((entries(&path("")), entries(&path("full"))), (2, 1));
+}
+
+#[test]
+fn the_doctor_knows_the_running_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = ServerProcess::start(folder.path(), &[]);
+    let (data, address) = (folder.path().to_string_lossy().into_owned(), server.address.to_string());
+    let (code, told) = run(&["doctor", "--data", &data, "--http", &address]);
+    assert!(code != Some(2) && !told.contains("FATAL"), "{told}");
+    let (code, told) = run(&["doctor", "--data", &data, "--http", "127.0.0.1:0"]);
+    assert!(code == Some(2) && told.contains("another process uses the data folder"), "{told}");
 }

@@ -10,8 +10,8 @@ use crate::told::say;
 
 /// Say what is wrong with a server, its data folder and its machine, and what to do about it
 ///
-/// Examines the configuration, the data folder and the machine. If a server is running, its health report and
-/// the findings of `limber advise` are added. Nothing is changed.
+/// Examines the configuration, the address, the data folder and the machine. If a server is running, its
+/// health report is added. Nothing is changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber doctor --data /var/lib/limber
@@ -59,6 +59,7 @@ impl DoctorCommand {
             say(format_args!("[{}] changes nothing: {}", note.key, note.why));
         }
         let mut findings = offline::look(&config);
+        findings.extend(offline::taken(&config));
         match online::health(&config.http_address) {
             Some(of_server) => findings.extend(of_server),
             None => say(format_args!(
@@ -70,6 +71,7 @@ impl DoctorCommand {
         let worst = findings.iter().map(|finding| finding.level).max();
         match worst {
             None => say("nothing is wrong"),
+            Some(_) if findings.len() == 1 => say("1 finding"),
             Some(_) => say(format_args!("{} findings", findings.len())),
         }
         match worst {

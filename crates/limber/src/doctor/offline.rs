@@ -1,14 +1,15 @@
 //! Checks the configuration, the data folder and the machine without a server.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result};
 use limber_engine::settings::ClusterSettings;
+use limber_store::FsDisk;
 
 use crate::config::Config;
-use crate::machine;
-use crate::told::say;
+use crate::machine::{self, Reserved, cannot_listen};
+use crate::told::{in_words, say};
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,9 +59,11 @@ const MEMORY_PERCENT_MAX: u64 = 75;
 /// Refuses a configuration that the server would refuse.
 ///
 /// # Errors
-/// All problems with the settings, in one message if they can be found together.
+/// All problems with the settings, in one message if they can be found together; a main data folder in which
+/// no node may begin.
 pub fn checked(config: &Config) -> Result<()> {
     config.check_network()?;
+    limber_engine::refuse_foreign(config.main_data_path()).map_err(in_words)?;
     ClusterSettings::new(config.engine_settings.clone(), Default::default())
         .map(drop)
         .map_err(|error| Error::msg(error.reason))
@@ -81,12 +84,46 @@ pub fn look(config: &Config) -> Vec<Finding> {
     findings
 }
 
+/// Returns why a server that starts now would not get its address or its data folders. If it would get
+/// neither, the server is running, and there is nothing to find.
+pub fn taken(config: &Config) -> Option<Finding> {
+    let address = &config.http_address;
+    let use_of = |path: &PathBuf| (path.clone(), FsDisk::is_in_use(path));
+    let in_use: Vec<_> =
+        config.data_paths.iter().map(use_of).filter(|(_, used)| *used != Some(false)).collect();
+    if let Err(error) = Reserved::take(address) {
+        if error.kind() == std::io::ErrorKind::AddrInUse && !in_use.is_empty() {
+            return None;
+        }
+        let action = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "stop it or choose another port (http.port, --http); if it is the server that you mean, name its \
+                 data folder (path.data, --data)"
+            }
+            _ => "correct http.host and http.port (--http)",
+        };
+        return Some(Finding::new(Level::Fatal, cannot_listen(address, &error).to_string(), action));
+    }
+    let (path, _) = in_use.iter().find(|(_, used)| *used == Some(true))?;
+    let what = format!(
+        "another process uses the data folder {}, but no server listens on {address}",
+        path.display()
+    );
+    let action = "stop that process, or name the address of its server (http.host and http.port, --http)";
+    Some(Finding::new(Level::Fatal, what, action))
+}
+
 fn data_folder(path: &Path) -> Vec<Finding> {
     let shown = path.display();
     // If the folder does not exist yet, its closest existing ancestor is checked.
     let Some(existing) = path.ancestors().find(|path| path.exists() && !path.as_os_str().is_empty()) else {
         return Vec::new();
     };
+    if !existing.is_dir() {
+        let level = if existing == path { Level::Problem } else { Level::Fatal };
+        let what = format!("{} is a file, not a folder", existing.display());
+        return vec![Finding::new(level, what, "name a folder (path.data, --data)")];
+    }
     let mut findings = Vec::new();
     if let Err(error) = tempfile::tempfile_in(existing) {
         let action = format!("let the server's user write to {}", existing.display());
@@ -180,6 +217,7 @@ fn kernel(map_count: Option<u64>, descriptors: u64, huge_pages: &str, swaps: &st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Overrides;
 
     #[test]
     fn shares_of_disk_and_memory() {
@@ -203,6 +241,34 @@ mod tests {
         assert_eq!(all.len(), 4);
         assert!(all.iter().all(|finding| finding.level == Level::Warning));
         assert_eq!(kernel(None, 0, "", ""), [], "what cannot be read is no finding");
+    }
+
+    #[test]
+    fn addresses_and_folders_are_free_or_both_are_of_the_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (own, other) = (folder.path().join("own"), folder.path().join("other"));
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let busy = listener.local_addr().expect("an address").to_string();
+        let _disk = FsDisk::open(&own).expect("opens");
+        let found = |data: &Path, address: &str| {
+            let overrides = Overrides {
+                data: vec![data.to_owned()],
+                http: Some(address.to_owned()),
+                ..Overrides::default()
+            };
+            let finding = taken(&Config::load(&overrides).expect("valid"));
+            finding.map(|finding| {
+                assert_eq!(finding.level, Level::Fatal);
+                finding.what
+            })
+        };
+        assert_eq!(found(&own, &busy), None, "the server is running");
+        assert_eq!(found(&other, "127.0.0.1:0"), None, "a server could start");
+        let told = found(&other, &busy).expect("the port is taken");
+        assert!(told.contains("Another program listens there"), "{told}");
+        let told = found(&own, "127.0.0.1:0").expect("the folder is in use");
+        assert!(told.contains("another process uses the data folder"), "{told}");
+        assert!(!other.exists(), "nothing is created");
     }
 
     #[test]
