@@ -43,6 +43,7 @@ pub use http::cluster::{UNKNOWN as UNKNOWN_SERVER, is_known as is_known_server};
 pub use record::{RaceFilter, RaceStore, StoreError, limber_folder};
 pub use report::html::RaceData;
 pub use report::html::page::page as report_page;
+pub use report::narrow::terminal_width;
 pub use schemes::SchemesCommand;
 pub use server::engine::{Engine, EngineSpec, RunningServer, ServerGuard, ServerProvider};
 pub use track::builtin::ExportCommand;

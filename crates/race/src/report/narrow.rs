@@ -9,7 +9,7 @@ const INDENT: &str = "    ";
 
 /// Returns the width of the terminal of standard output in columns; `None` if the output goes elsewhere or
 /// the width is unknown.
-pub(crate) fn terminal_width() -> Option<usize> {
+pub fn terminal_width() -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: `size` is valid for the answer of this request and outlives the call; without a terminal the
     // call fails.
