@@ -254,9 +254,9 @@ fn answer(cluster: &mut Cluster, path: &str, name: &str) -> Result<Value, Unread
     match cluster.get(path) {
         Ok(answer) if answer.status == 200 => Ok(answer.body),
         Ok(answer) => {
-            let reason = answer.body["error"]["reason"].as_str().or_else(|| answer.body["error"].as_str());
-            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-            Err(Unread::new(name, format!("status {}{reason}", answer.status)))
+            let reason = answer.reason();
+            let after = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+            Err(Unread::new(name, format!("status {}{after}", answer.status)))
         }
         Err(HttpError::Timeout) => Err(Unread::new(name, "the server did not answer in time")),
         Err(error) => Err(Unread::new(name, error)),

@@ -107,7 +107,7 @@ pub(super) fn dump(
 fn successful(path: &str, answer: Result<Answer, HttpError>) -> Result<Value, Error> {
     match answer {
         Ok(answer) if answer.status == 200 => Ok(answer.body),
-        Ok(answer) => Err(Error::Answer(format!("{path}: status {}: {}", answer.status, answer.body))),
+        Ok(answer) => Err(answer.refused(path)),
         Err(error) => Err(Error::no_answer(path)(error)),
     }
 }

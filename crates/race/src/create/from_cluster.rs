@@ -22,6 +22,7 @@ pub(crate) fn from_cluster(
     log: &mut dyn Write,
 ) -> Result<PathBuf, Error> {
     let folder = files::new_folder(output, name)?;
+    cluster.known_info()?;
     let mut targets = cluster::targets(cluster, selection)?;
     if targets.is_empty() {
         let wanted = selection.names.join(", ");

@@ -120,6 +120,27 @@ fn a_data_stream_becomes_a_track() {
 }
 
 #[test]
+fn servers_that_refuse_and_other_programs_are_named() {
+    let told = |responder: fn(&str) -> Option<(u16, String)>| {
+        let stub = Stub::start(move |asked| responder(&asked.line()));
+        let output = tempfile::tempdir().unwrap();
+        let selection = Selection { names: vec!["books".into()], are_data_streams: false, batch_size: 2 };
+        let made = from_cluster("mine", output.path(), &mut cluster(&stub), &selection, &mut std::io::sink());
+        assert_eq!(std::fs::read_dir(output.path()).unwrap().count(), 0, "nothing is created");
+        made.unwrap_err().to_string()
+    };
+    let other = told(|line| (line == "GET /").then(|| (200, "{\"hello\": \"world\"}".to_owned())));
+    assert!(other.contains("not as Limber, Elasticsearch or OpenSearch do"), "{other}");
+    let refused = told(|line| {
+        let error = json!({"type": "index_not_found_exception", "reason": "no such index\u{1b}[2J\n[books]"});
+        line.starts_with("GET /books").then(|| (404, json!({"error": error, "status": 404}).to_string()))
+    });
+    assert!(refused.ends_with("answered with status 404: no such index [2J [books]"), "{refused}");
+    let page = told(|line| line.starts_with("GET /books").then(|| (502, "<html>bad gateway".to_owned())));
+    assert!(page.ends_with("answered with status 502"), "{page}");
+}
+
+#[test]
 fn a_log_becomes_a_track() {
     let output = tempfile::tempdir().unwrap();
     let log = output.path().join("access.log");

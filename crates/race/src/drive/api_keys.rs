@@ -45,10 +45,7 @@ impl ApiKeys {
             (405, ..) => Err(Error::Unsupported(
                 "the server has no API keys (status 405); is its security switched on?".into(),
             )),
-            (status, ..) => {
-                let body = answer.body.to_string();
-                Err(Error::Refused { call: format!("PUT {PATH}"), status, body })
-            }
+            _ => Err(answer.refused(format_args!("PUT {PATH}"))),
         }
     }
 
@@ -62,9 +59,8 @@ impl ApiKeys {
             Ok(answer) if answer.status == 200 && answer.body["error_count"].as_u64().unwrap_or(0) == 0 => {
                 Ok(())
             }
-            Ok(answer) => {
-                Err(Error::Answer(format!("{}: status {}: {}", left(), answer.status, answer.body)))
-            }
+            Ok(answer) if answer.status == 200 => Err(Error::Answer(left())),
+            Ok(answer) => Err(answer.refused(format_args!("{}: DELETE {PATH}", left()))),
             Err(error) => Err(Error::no_answer(left())(error)),
         }
     }

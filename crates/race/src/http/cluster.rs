@@ -3,6 +3,7 @@
 //! Calls are blocking and use plain JSON, one at a time: whether the REST layer is up, which server this is,
 //! what its statistics are.
 
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,26 @@ pub fn is_known(info: &Value) -> bool {
 pub(crate) struct Answer {
     pub status: u16,
     pub body: Value,
+}
+
+/// Maximum number of characters of a server's reason that a message repeats.
+const REASON_CHARS_MAX: usize = 300;
+
+impl Answer {
+    /// Returns why the server refused the request, in one line that is safe for a terminal. Empty if the body
+    /// does not say that in Elasticsearch's form.
+    pub(crate) fn reason(&self) -> String {
+        let error = &self.body["error"];
+        let causes = [&error["reason"], &error["root_cause"][0]["reason"], error];
+        let reason = causes.iter().find_map(|reason| reason.as_str()).unwrap_or_default();
+        let printable = reason.chars().map(|char| if char.is_control() { ' ' } else { char });
+        printable.take(REASON_CHARS_MAX).collect()
+    }
+
+    /// Returns the answer as an error. `call` is the request, such as `GET /`.
+    pub(crate) fn refused(&self, call: impl Display) -> Error {
+        Error::Refused { call: call.to_string(), status: self.status, body: self.reason() }
+    }
 }
 
 fn json_request(method: Method, path: &str) -> RequestBuilder {
@@ -67,9 +88,7 @@ impl Cluster {
     pub(crate) fn fetch(&mut self, path: &str) -> Result<Value, Error> {
         match self.get(path) {
             Ok(answer) if answer.status == 200 => Ok(answer.body),
-            Ok(Answer { status, .. }) => {
-                Err(Error::Refused { call: format!("GET {path}"), status, body: String::new() })
-            }
+            Ok(answer) => Err(answer.refused(format_args!("GET {path}"))),
             Err(error) => Err(Error::no_answer(format!("GET {path}"))(error)),
         }
     }
@@ -177,11 +196,7 @@ impl Cluster {
                     if self.info().is_ok_and(|info| !is_known(&info)) {
                         return Err(Error::Answer(format!("GET /: {UNKNOWN}")));
                     }
-                    return Err(Error::Refused {
-                        call: format!("GET {path}"),
-                        status: answer.status,
-                        body: answer.body.to_string(),
-                    });
+                    return Err(answer.refused(format_args!("GET {path}")));
                 }
                 // Waiting does not make a certificate trusted; the user has to change the client options.
                 Err(HttpError::Tls(reason)) => return Err(Error::Argument(reason)),

@@ -215,8 +215,7 @@ impl Datastore {
                         403 => " (the user needs more rights)",
                         _ => "",
                     };
-                    let reason = format!("status {}{advice}: {}", answer.status, answer.body);
-                    return Err(Error::Answer(format!("{call}: {reason}")));
+                    return Err(answer.refused(format_args!("{call}{advice}")));
                 }
                 Err(error @ (HttpError::Tls(_) | HttpError::Protocol(_))) => {
                     return Err(Error::no_answer(call)(error));

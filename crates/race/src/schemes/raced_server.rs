@@ -167,12 +167,7 @@ impl RacedServer {
     fn checked<E: std::fmt::Display>(&self, what: &str, answer: Result<Answer, E>) -> Result<Value, Error> {
         match answer {
             Ok(answer) if answer.status == 200 => Ok(answer.body),
-            Ok(answer) => Err(Error::Answer(format!(
-                "{what} answered with status {} in the {} scheme: {}",
-                answer.status,
-                self.scheme.name(),
-                answer.body
-            ))),
+            Ok(answer) => Err(answer.refused(format_args!("{what} in the {} scheme", self.scheme.name()))),
             Err(error) => Err(Error::no_answer(what)(error)),
         }
     }

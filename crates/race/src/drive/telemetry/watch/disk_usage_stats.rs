@@ -64,13 +64,7 @@ impl Recorder for DiskUsageStats {
                 }
                 Ok(answer) if answer.status == 404 => "it does not exist".to_owned(),
                 Err(HttpError::Timeout) => format!("no answer within {} s", self.timeout.as_secs()),
-                Ok(answer) => {
-                    return Err(Error::Refused {
-                        call: format!("POST {path}"),
-                        status: answer.status,
-                        body: answer.body.to_string(),
-                    });
-                }
+                Ok(answer) => return Err(answer.refused(format_args!("POST {path}"))),
                 Err(error) => return Err(Error::no_answer(format_args!("POST {path}"))(error)),
             };
             output.findings.warnings.push(format!("No disk usage of [{index}]: {missing}."));
