@@ -25,6 +25,15 @@ pub fn closed_is_fine(written: Result<()>) -> Result<()> {
     }
 }
 
+/// Maximum number of characters of another server's message that are printed.
+const FOREIGN_CHARS_MAX: usize = 300;
+
+/// Returns the beginning of another server's message in one line that is safe for a terminal.
+pub fn in_one_line(message: &str) -> String {
+    let printable = message.trim().chars().map(|char| if char.is_control() { ' ' } else { char });
+    printable.take(FOREIGN_CHARS_MAX).collect()
+}
+
 /// Converts an error of the engine for a command line, where the names of Elasticsearch's exceptions say
 /// nothing.
 pub fn in_words(error: RequestError) -> anyhow::Error {
@@ -34,6 +43,12 @@ pub fn in_words(error: RequestError) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_foreign_message_cannot_move_the_cursor() {
+        assert_eq!(in_one_line(" no\u{1b}[2J such\r\nindex\u{9b}K "), "no [2J such  index K");
+        assert_eq!(in_one_line(&"é".repeat(1000)).chars().count(), FOREIGN_CHARS_MAX);
+    }
 
     #[test]
     fn a_closed_pipe_is_no_error_and_a_full_disk_is() {

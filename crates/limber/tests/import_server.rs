@@ -63,6 +63,42 @@ fn wrong_servers_and_documents_are_named_as_what_they_are() {
     );
 }
 
+#[test]
+fn another_program_is_not_imported_from_or_into() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let other = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(&stream);
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|count| count > 2) {
+                line.clear();
+            }
+            let head =
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length: 11";
+            let _ = (&stream).write_all(format!("{head}\r\n\r\n<h1>hi</h1>").as_bytes());
+        }
+    });
+    let file = folder.path().join("books.ndjson");
+    std::fs::write(&file, "{\"title\": \"one\"}\n").expect("written");
+    let told = |source: &str, target: &str| {
+        let imported = Command::new(program())
+            .env("LIMBER_HOME", folder.path())
+            .args(["import", source, "--index", "books", "--target-host", target])
+            .output()
+            .expect("limber runs");
+        assert_eq!(imported.status.code(), Some(1));
+        String::from_utf8_lossy(&imported.stderr).into_owned()
+    };
+    let into = told(file.to_str().expect("text"), &other);
+    assert!(into.contains("(--target-host): ") && into.contains("not as Limber, Elasticsearch"), "{into}");
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = ServerProcess::start(data.path(), &[]);
+    let from = told(&format!("http://{other}"), &server.address.to_string());
+    assert!(from.contains("not as Limber, Elasticsearch") && !from.contains("<h1>"), "{from}");
+}
+
 /// An OpenSearch with one index of six documents, which it hands out by a scroll. It loses the response to
 /// the second page once.
 struct FakeSource {

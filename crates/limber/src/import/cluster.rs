@@ -6,11 +6,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine as _;
 use http::Uri;
+use limber_race::{UNKNOWN_SERVER, is_known_server};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use ureq::Agent;
 
 use crate::remote::{RemoteSettings, TlsSettings};
+use crate::told::in_one_line;
 
 /// Maximum size of a response. Pages of documents are sized to stay far below it.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
@@ -52,17 +54,21 @@ impl Answer {
         serde_json::from_slice(&self.body).context("the server's answer is not JSON")
     }
 
-    /// Returns the reason of the error that the server reports.
+    /// Returns the reason of the error that the server reports, in one line.
     pub fn reason(&self) -> String {
         let said: Value = serde_json::from_slice(&self.body).unwrap_or(Value::Null);
         let error = &said["error"];
+        let status = self.status;
         match (error["reason"].as_str().or(error.as_str()), error["type"].as_str()) {
-            (Some(reason), Some(kind)) => format!("{reason} ({kind}, status {})", self.status),
-            (Some(reason), None) => format!("{reason} (status {})", self.status),
-            _ => {
-                let text = String::from_utf8_lossy(&self.body[..self.body.len().min(300)]).into_owned();
-                format!("{text} (status {})", self.status)
+            (Some(reason), Some(kind)) => {
+                format!("{} ({}, status {status})", in_one_line(reason), in_one_line(kind))
             }
+            (Some(reason), None) => format!("{} (status {status})", in_one_line(reason)),
+            _ => match self.body.trim_ascii() {
+                b"" => format!("status {status}"),
+                [b'<', ..] => format!("status {status} with an HTML page, as proxies send it"),
+                text => format!("{} (status {status})", in_one_line(&String::from_utf8_lossy(text))),
+            },
         }
     }
 }
@@ -188,8 +194,26 @@ impl Cluster {
         let body = body.map(Value::to_string).unwrap_or_default();
         let answer = self.send(method, path, body.as_bytes(), "application/json")?;
         match answer.status {
-            200..=299 => answer.json(),
+            200..=299 => answer.json().with_context(|| format!("{method} {}{path}", self.url)),
             _ => Err(anyhow!("{method} {}{path}: {}", self.url, answer.reason())),
+        }
+    }
+
+    /// Returns the answer to `GET /`.
+    ///
+    /// # Errors
+    /// The server does not respond, wants credentials, or is neither Elasticsearch nor OpenSearch nor Limber.
+    pub fn info(&self) -> Result<Value> {
+        let answer = self.send("GET", "/", b"", "")?;
+        match (answer.status, answer.json()) {
+            (200..=299, Ok(info)) if is_known_server(&info) => Ok(info),
+            (200..=299, _) => bail!("{}: {UNKNOWN_SERVER}", self.url),
+            (401, _) => bail!(
+                "{}: {}. Put the user and the password into the URL: http://user:password@host:9200",
+                self.url,
+                answer.reason()
+            ),
+            _ => bail!("GET {}/: {}", self.url, answer.reason()),
         }
     }
 
@@ -228,6 +252,17 @@ pub fn in_path(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_of_other_programs_are_one_short_line() {
+        let reason = |status, body: &str| Answer { status, body: body.as_bytes().to_vec() }.reason();
+        let error = r#"{"error": {"type": "no_such", "reason": "a\u001b[31m\nb"}}"#;
+        assert_eq!(reason(404, error), "a [31m b (no_such, status 404)");
+        assert_eq!(reason(405, r#"{"error": "not allowed"}"#), "not allowed (status 405)");
+        assert_eq!(reason(502, " <html>\n<body>"), "status 502 with an HTML page, as proxies send it");
+        assert_eq!(reason(503, "\n"), "status 503");
+        assert_eq!(reason(500, "gone\r\naway"), "gone  away (status 500)");
+    }
 
     #[test]
     fn addresses() {

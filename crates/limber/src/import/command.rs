@@ -140,7 +140,7 @@ impl ImportCommand {
 
     fn begin(&self, of: String) -> Result<Running> {
         let target = Cluster::new(&self.target_host, &self.access("LIMBER_TARGET_AUTHORIZATION"))?;
-        target.ask("GET", "/", None).context("the server that should get the documents")?;
+        target.info().context("the server that should get the documents (--target-host)")?;
         let open = |path: &PathBuf| {
             let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
             file.with_context(|| format!("cannot write {}", path.display()))

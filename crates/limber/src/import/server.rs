@@ -108,7 +108,7 @@ impl ServerImport {
         slices: usize,
         read: Arc<AtomicU64>,
     ) -> Result<ServerImport> {
-        let info = source.ask("GET", "/", None)?;
+        let info = source.info()?;
         let number = info["version"]["number"].as_str().with_context(|| {
             format!("{} is not an Elasticsearch or OpenSearch: its answer has no version", source.url)
         })?;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::cluster::Cluster;
 use super::pack::{Batch, Origin};
+use crate::told::in_one_line;
 
 /// Maximum number of refused documents printed to standard error, if they are not written to a file.
 const PRINTED_MAX: u64 = 10;
@@ -275,7 +276,7 @@ impl Shared {
         }
         let printed = self.printed.fetch_add(1, Ordering::Relaxed);
         if printed < PRINTED_MAX {
-            eprintln!("{name}, record {}: {reason}", origin.record);
+            eprintln!("{name}, record {}: {}", origin.record, in_one_line(&reason));
         } else if printed == PRINTED_MAX {
             eprintln!("more documents are refused; --errors FILE keeps them all");
         }
