@@ -15,19 +15,79 @@ use super::lines::{Input, RECORD_BYTES_MAX};
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 8 << 20;
 
-/// Ends a row that is too long to hold in memory, for example after a quote that is never closed.
+/// Follows the quotes of a file, so that one that is never closed is named by the line in which it opens. The
+/// rules are those of the reader: a quote opens a value only as its first character, and two quotes within a
+/// quoted value are one.
+struct Quotes {
+    delimiter: u8,
+    place: Place,
+    /// Number of bytes so far.
+    count: u64,
+    /// The current line and the one in which the last quoted value began, from 1.
+    line: u64,
+    opened: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    BeforeValue,
+    InValue,
+    InQuotes,
+    /// After a quote within quotes, which ends the value unless another one follows.
+    AfterQuote,
+}
+
+impl Quotes {
+    fn new(delimiter: u8) -> Quotes {
+        Quotes { delimiter, place: Place::BeforeValue, count: 0, line: 1, opened: 0 }
+    }
+
+    fn follow(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let is_byte_order_mark = self.count < 3 && matches!(byte, 0xef | 0xbb | 0xbf);
+            self.place = match (self.place, byte) {
+                (Place::InQuotes, b'"') => Place::AfterQuote,
+                (Place::InQuotes, _) | (Place::AfterQuote, b'"') => Place::InQuotes,
+                (Place::BeforeValue, b'"') => {
+                    self.opened = self.line;
+                    Place::InQuotes
+                }
+                (_, b'\n' | b'\r') => Place::BeforeValue,
+                (_, byte) if *byte == self.delimiter || is_byte_order_mark => Place::BeforeValue,
+                _ => Place::InValue,
+            };
+            self.count += 1;
+            self.line += u64::from(*byte == b'\n');
+        }
+    }
+
+    /// Returns what is wrong if the file ends here.
+    fn left_open(&self) -> Option<String> {
+        let is_open = self.place == Place::InQuotes;
+        is_open.then(|| format!("the quote that opens in line {} is not closed", self.opened))
+    }
+}
+
+/// Ends a file with a row that is too long to hold in memory, or with a quote that is never closed.
 struct Guarded {
     inner: Input,
     since_row: Rc<Cell<usize>>,
+    quotes: Quotes,
 }
 
 impl Read for Guarded {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.inner.read(buffer)?;
+        self.quotes.follow(&buffer[..count]);
         self.since_row.set(self.since_row.get() + count);
-        match self.since_row.get() > RECORD_BYTES_MAX {
-            true => Err(std::io::Error::other("a row is longer than 64 MB: is a quote not closed?")),
-            false => Ok(count),
+        let open = self.quotes.left_open();
+        if self.since_row.get() > RECORD_BYTES_MAX {
+            let reason = open.map_or(String::new(), |open| format!(": {open}"));
+            return Err(std::io::Error::other(format!("a row is longer than 64 MB{reason}")));
+        }
+        match open {
+            Some(open) if count == 0 && !buffer.is_empty() => Err(std::io::Error::other(open)),
+            _ => Ok(count),
         }
     }
 }
@@ -81,7 +141,7 @@ pub struct Rows {
     names: Vec<String>,
     kinds: Vec<Kind>,
     /// Rows that were read to determine the types and have not been returned yet, in reverse order.
-    sample: Vec<StringRecord>,
+    sample: Vec<csv::Result<StringRecord>>,
     row: StringRecord,
     /// Number of rows returned, not counting the header.
     pub number: u64,
@@ -109,7 +169,7 @@ impl Rows {
             }
         };
         let since_row = Rc::new(Cell::new(0));
-        let guarded = Guarded { inner: input, since_row: since_row.clone() };
+        let guarded = Guarded { inner: input, since_row: since_row.clone(), quotes: Quotes::new(delimiter) };
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(guarded);
         let names: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
         if let Some(name) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
@@ -134,18 +194,29 @@ impl Rows {
     fn take_sample(&mut self) {
         let mut kinds: Vec<Option<Kind>> = vec![None; self.names.len()];
         let mut bytes = 0;
-        // A row that cannot be read is reported when its turn comes.
         while self.sample.len() < SAMPLE_ROWS && bytes < SAMPLE_BYTES {
             let mut row = StringRecord::new();
-            if !matches!(self.reader.read_record(&mut row), Ok(true)) {
-                break;
+            let read = self.reader.read_record(&mut row);
+            match read {
+                Ok(true) => {}
+                Ok(false) => break,
+                // The reader would not report it again. It is reported when its turn comes.
+                Err(error) => {
+                    let is_end = error.is_io_error();
+                    self.sample.push(Err(error));
+                    if is_end {
+                        break;
+                    }
+                    self.since_row.set(0);
+                    continue;
+                }
             }
             self.since_row.set(0);
             bytes += row.as_slice().len();
             for (kind, value) in kinds.iter_mut().zip(&row).filter(|(_, value)| !value.is_empty()) {
                 *kind = Some(kind.map_or(Kind::of(value), |kind| kind.with(Kind::of(value))));
             }
-            self.sample.push(row);
+            self.sample.push(Ok(row));
         }
         self.sample.reverse();
         self.kinds = kinds.into_iter().map(|kind| kind.unwrap_or(Kind::Text)).collect();
@@ -158,14 +229,21 @@ impl Rows {
     /// The file cannot be read any further.
     pub fn next_row(&mut self) -> Result<Option<Result<Map<String, Value>, String>>> {
         self.number += 1;
-        match self.sample.pop() {
-            Some(row) => self.row = row,
-            None => match self.reader.read_record(&mut self.row) {
-                Ok(true) => self.since_row.set(0),
-                Ok(false) => return Ok(None),
-                Err(error) if error.is_io_error() => return Err(error.into()),
-                Err(error) => return Ok(Some(Err(error.to_string()))),
-            },
+        let read = match self.sample.pop() {
+            Some(read) => read.map(|row| {
+                self.row = row;
+                true
+            }),
+            None => self.reader.read_record(&mut self.row),
+        };
+        match read {
+            Ok(true) => self.since_row.set(0),
+            Ok(false) => return Ok(None),
+            Err(error) if error.is_io_error() => return Err(error.into()),
+            Err(error) => {
+                self.since_row.set(0);
+                return Ok(Some(Err(error.to_string())));
+            }
         }
         if self.row.len() > self.names.len() {
             let reason = format!("{} values for {} columns", self.row.len(), self.names.len());
@@ -204,5 +282,45 @@ mod tests {
         );
         let twice: Input = Box::new(std::io::Cursor::new(b"a,a\n1,2\n".to_vec()));
         assert!(Rows::new(twice, None).is_err());
+    }
+
+    fn rows_of(bytes: &[u8]) -> Rows {
+        let input: Input = Box::new(std::io::Cursor::new(bytes.to_vec()));
+        Rows::new(input, Some(b',')).expect("a first row")
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_named_by_its_line() {
+        let end = |text: &str| {
+            let mut rows = rows_of(text.as_bytes());
+            loop {
+                match rows.next_row() {
+                    Ok(Some(row)) => drop(row.expect("a document")),
+                    Ok(None) => return (rows.number - 1, None),
+                    Err(error) => return (rows.number - 1, Some(error.to_string())),
+                }
+            }
+        };
+        let open = |line: u64| Some(format!("the quote that opens in line {line} is not closed"));
+        assert_eq!(end("a,b\n1,\"x\ny\"\n2,\"z\n3,4\n"), (1, open(4)));
+        assert_eq!(end("a,b\n1,\"x\"\"\n2,3"), (0, open(2)));
+        // Quotes within a value are characters, and a file may end with its closing quote.
+        assert_eq!(end("\u{feff}\"a\",b\r\n5\" disk,\"x\"\r\n6,\"\"\"y\""), (2, None));
+        assert_eq!(
+            Rows::new(Box::new(std::io::Cursor::new(b"a,\"b\n1,2\n".to_vec())), None)
+                .err()
+                .map(|e| e.to_string()),
+            open(1)
+        );
+    }
+
+    #[test]
+    fn a_row_among_the_first_that_cannot_be_read_is_reported() {
+        let mut rows = rows_of(b"a,b\n1,x\n2,caf\xe9\n3,z\n");
+        let mut seen = Vec::new();
+        while let Some(row) = rows.next_row().expect("read") {
+            seen.push(row.map_err(|error| error.contains("UTF-8")).map(|row| row["a"].clone()));
+        }
+        assert_eq!(seen, [Ok(json!(1)), Err(true), Ok(json!(3))]);
     }
 }
