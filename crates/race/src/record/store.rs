@@ -21,8 +21,8 @@ pub enum StoreError {
     )]
     Exists(String),
     /// The newest race was requested, but the store is empty.
-    #[error("No race is stored yet.")]
-    None,
+    #[error("No race is stored in [{}] yet; [limber race] runs one.", .0.display())]
+    None(PathBuf),
     /// A shortened id matches several races.
     #[error("The id of more than one race begins with [{prefix}]: {}", ids.join(", "))]
     Ambiguous {
@@ -228,7 +228,7 @@ impl RaceStore {
     /// `None` if there is no race; `Io`.
     pub fn latest(&self) -> Result<Race, StoreError> {
         let races = self.list(&RaceFilter { limit: Some(1), ..RaceFilter::default() })?;
-        races.into_iter().next().ok_or(StoreError::None)
+        races.into_iter().next().ok_or_else(|| StoreError::None(self.races.clone()))
     }
 
     /// # Errors
@@ -308,7 +308,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let store = RaceStore::new(home.path());
         assert!(matches!(store.resolve("a"), Err(StoreError::NotFound(_))));
-        assert!(matches!(store.latest(), Err(StoreError::None)));
+        let none = store.latest().unwrap_err().to_string();
+        assert!(
+            none.contains(&home.path().display().to_string()) && none.contains("[limber race]"),
+            "{none}"
+        );
         for (id, timestamp) in
             [("ab", "20260101T000000Z"), ("abc", "20260103T000000Z"), ("b-1", "20260102T000000Z")]
         {
