@@ -190,6 +190,10 @@ for (const [name, scheme, width] of sizes) {
   await page.waitForFunction(() => document.querySelector("limber-console .bad")?.textContent === "Status 404", undefined, { timeout: 5000 }).catch(() => expect(false, "a failure is no failure"));
   await picture(page, "console-error");
   expect(await page.getByLabel("Requests sent before").locator("option").count() === 4, "the history is not of three requests");
+  await editor.fill('POST /no-such-index/_search\n{"query": {"term": {"password": "secret word"}}}');
+  await editor.press("Control+Enter");
+  await page.waitForTimeout(500);
+  expect(!(await page.evaluate(() => localStorage.getItem("limber.history"))).includes("secret word"), "the history keeps a password");
   await editor.fill("");
   await page.getByLabel("Requests sent before").selectOption({ index: 3 });
   expect((await editor.inputValue()).includes("_count"), "the history does not come back");
@@ -240,6 +244,35 @@ for (const [name, scheme, width] of sizes) {
   await page.waitForTimeout(3000);
   const ended = JSON.parse((await api("GET", `/_tasks/${task}`)).text);
   expect(ended.completed || ended.task?.cancelled, "the task goes on");
+  await page.close();
+}
+
+// What the user may not see hides nothing else; a refusal stays on the page; a server that has gone away is named once.
+{
+  const page = await context.newPage();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const refusal = { status: 403, contentType: "application/json", body: JSON.stringify({ error: { type: "security_exception", reason: "action is unauthorized" }, status: 403 }) };
+  await page.route("**/_data_stream**", (route) => route.fulfill(refusal));
+  await page.route("**/_cat/aliases**", (route) => route.fulfill(refusal));
+  await page.goto(`${origin}/#/indices`);
+  await page.getByRole("button", { name: "page-logs", exact: true }).waitFor({ timeout: 5000 }).catch(() => expect(false, "a refusal of data streams hides the indices"));
+  await page.goto(`${origin}/#/search?index=page-logs`);
+  await page.locator("limber-search .row p").first().waitFor({ timeout: 5000 }).catch(() => expect(false, "a refusal of aliases hides the search"));
+  await page.getByLabel("Index, data stream or pattern").fill("no-such-index");
+  await page.getByLabel("Index, data stream or pattern").press("Tab");
+  await page.locator("[role=alert]:visible", { hasText: "no such index" }).waitFor({ timeout: 5000 }).catch(() => expect(false, "an index that is not there is no error"));
+  const fake = { nodes: {}, tasks: [{ node: "n", id: 7, action: "fake", cancellable: true, start_time_in_millis: 0, running_time_in_nanos: 1 }] };
+  await page.route("**/_tasks?**", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify(fake) }));
+  await page.route("**/_cancel", (route) => route.fulfill(refusal));
+  await page.goto(`${origin}/#/tasks`);
+  await page.getByRole("button", { name: "Cancel fake 7" }).click();
+  await page.getByRole("button", { name: "Cancel the task" }).click();
+  await page.waitForTimeout(2500);
+  expect((await page.locator("[role=alert]:visible").textContent().catch(() => "")).includes("unauthorized"), "a refused cancel is not told");
+  await page.route("**/_nodes/stats/**", (route) => route.abort());
+  await page.goto(`${origin}/#/memory`);
+  await page.locator("[role=alert]:visible", { hasText: "does not answer" }).waitFor({ timeout: 5000 }).catch(() => expect(false, "a server that has gone away is not named"));
+  await picture(page, "error-away");
   await page.close();
 }
 

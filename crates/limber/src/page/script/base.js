@@ -90,6 +90,9 @@ function pretty(value, indent = "") {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
+/** The same in one line: a text has no line break of its own in JSON. */
+const oneLine = (value) => pretty(value).replace(/\n\s*/g, " ");
+
 const isLines = (path) => /\/_(bulk|msearch|msearch\/template)(\?|$)/.test(path);
 
 /** Sends a request as it is and returns the answer as it is. A browser sends no body with GET, so that such a request goes as POST. */
@@ -127,6 +130,16 @@ async function askIfThere(path, options) {
   }
 }
 
+/** `undefined` also where the user may not see it: what is left out must not hide what is allowed. */
+async function askIfAllowed(path, options) {
+  try {
+    return await askIfThere(path, options);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
 const inPath = (name) => encodeURIComponent(name);
 
 /** What the page is served with: routes, names of queries and aggregations. */
@@ -136,7 +149,7 @@ function words() { return wordsAsked ??= ask("/_page/words").catch(() => ({ rout
 /** Names of indices, aliases and data streams. */
 async function names(signal) {
   const [indices, aliases, streams] = await Promise.all([
-    askIfThere("/_cat/indices?format=json&h=index&expand_wildcards=open,hidden", { signal }), askIfThere("/_cat/aliases?format=json&h=alias", { signal }), askIfThere("/_data_stream", { signal }),
+    askIfAllowed("/_cat/indices?format=json&h=index&expand_wildcards=open,hidden", { signal }), askIfAllowed("/_cat/aliases?format=json&h=alias", { signal }), askIfAllowed("/_data_stream", { signal }),
   ]);
   const all = [...(streams?.data_streams ?? []).map((stream) => stream.name), ...(aliases ?? []).map((row) => row.alias), ...(indices ?? []).map((row) => row.index)];
   return [...new Set(all)].sort((a, b) => a.startsWith(".") - b.startsWith(".") || a.localeCompare(b));
@@ -155,20 +168,24 @@ class View extends HTMLElement {
     clearTimeout(this.timer);
   }
   get signal() { return this.leaving.signal; }
-  fail(error) {
+  fail(error, topic) {
     if (error?.name === "AbortError" || this.signal.aborted) return;
+    this.topic = topic;
+    const text = error?.message ?? String(error);
+    // What fails again every few seconds is told once.
+    if (!this.alert.hidden && this.alert.textContent === text) return;
     this.alert.hidden = false;
-    this.alert.textContent = error?.message ?? String(error);
+    this.alert.textContent = text;
     this.alert.scrollIntoView({ block: "nearest" });
   }
-  /** Runs it and shows its failure; the last failure goes when it succeeds. */
-  async attempt(work) {
+  /** Runs it and shows its failure, which goes when work of the same topic succeeds. */
+  async attempt(work, topic = "view") {
     try {
       const value = await work();
-      this.alert.hidden = true;
+      if (this.topic === topic) this.alert.hidden = true;
       return value;
     } catch (error) {
-      this.fail(error);
+      this.fail(error, topic);
     }
   }
   /** Again and again while somebody looks on and has not paused it. */

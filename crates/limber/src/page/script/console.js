@@ -1,8 +1,12 @@
 const HISTORY_KEY = "limber.history";
 const HISTORY_MAX = 50;
 const HISTORY_CHARS_MAX = 20_000;
+/** Members that hold secrets, such as the password of a remote server in a reindex. */
+const SECRET = /"([^"]*(password|passphrase|secret|api_key|access_key|authorization)[^"]*|(access_|refresh_)?token)"\s*:/i;
 /** Longer answers are shown in part: a browser gets slow with them. */
 const ANSWER_CHARS = 1_000_000;
+/** Longer answers are shown as they came: reading them as JSON would stop the page for seconds. */
+const READ_CHARS = 8_000_000;
 const FIRST_TEXT = `# A request is a line with method and path, and a body below it.
 GET /
 
@@ -23,7 +27,7 @@ const history_ = {
     try { return JSON.parse(localStorage.getItem(HISTORY_KEY) ?? "[]").filter((item) => typeof item?.path === "string"); } catch { return []; }
   },
   add(request) {
-    if (/\/_(security|snapshot|ssl)\b/.test(request.path) || (request.body?.length ?? 0) > HISTORY_CHARS_MAX) return;
+    if (/\/_(security|snapshot|ssl)\b/.test(request.path) || SECRET.test(request.body ?? "") || (request.body?.length ?? 0) > HISTORY_CHARS_MAX) return;
     const { method, path, body } = request;
     const rest = this.all().filter((item) => item.method !== method || item.path !== path || item.body !== body);
     this.keep([{ method, path, body }, ...rest].slice(0, HISTORY_MAX));
@@ -38,7 +42,8 @@ register("console", class extends View {
   start(asked) {
     this.indices = [];
     this.fields = [];
-    const kept = sessionStorage.getItem("limber.console");
+    let kept;
+    try { kept = sessionStorage.getItem("limber.console"); } catch { /* Then it begins with the first text. */ }
     this.editor = make("textarea", { class: "editor", id: "editor", spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": "Requests", "aria-controls": "words", "aria-autocomplete": "list", "aria-haspopup": "listbox",
       oninput: () => this.propose(false), onkeydown: (event) => this.key(event), onblur: () => setTimeout(() => this.hideWords(), 150), onclick: () => this.hideWords(), onscroll: () => this.hideWords() });
     this.editor.value = asked.get("request") ?? kept ?? FIRST_TEXT;
@@ -98,7 +103,7 @@ register("console", class extends View {
     this.status.replaceChildren(make("span", { class: answer.ok ? undefined : "bad" }, `Status ${answer.status}`), ` in ${duration(answer.millis)}, ${bytes(size)}`);
     const text = told.map(({ request, answer }) => {
       let body = answer.text;
-      if (answer.type.includes("json")) { try { body = pretty(parse(body)); } catch { /* It is shown as it came. */ } }
+      if (answer.type.includes("json") && body.length <= READ_CHARS) { try { body = pretty(parse(body)); } catch { /* It is shown as it came. */ } }
       return told.length > 1 ? `# ${request.method} ${request.path}: status ${answer.status}\n${body}` : body;
     }).join("\n\n");
     this.answer.textContent = text.length > ANSWER_CHARS ? `${text.slice(0, ANSWER_CHARS)}\n… ${count(text.length - ANSWER_CHARS)} more characters are not shown` : text;
@@ -142,9 +147,10 @@ register("console", class extends View {
   }
   async propose(isAsked) {
     if (!this.table) this.table = await words();
-    const { value, selectionStart: caret, selectionEnd } = this.editor;
-    if (caret !== selectionEnd) return this.hideWords();
     await this.learnFields();
+    // Meanwhile the user may have typed on: what counts is what stands there now.
+    const { value, selectionStart: caret, selectionEnd } = this.editor;
+    if (caret !== selectionEnd || this.signal.aborted) return this.hideWords();
     const { typed, words: found } = completions(value, caret, this.table, this.indices, this.fields);
     const isDone = found.length === 1 && found[0].word === typed;
     if (found.length === 0 || (!isAsked && (!typed || isDone))) return this.hideWords();

@@ -27,7 +27,7 @@ register("indices", class extends View {
     return this.attempt(async () => {
       const [indices, streams, stats] = await Promise.all([
         ask("/_cat/indices?format=json&bytes=b&expand_wildcards=all&h=index,health,status,pri,rep,docs.count,docs.deleted,store.size", { signal: this.signal }),
-        askIfThere("/_data_stream?expand_wildcards=all", { signal: this.signal }), askIfThere("/_data_stream/_stats", { signal: this.signal }),
+        askIfAllowed("/_data_stream?expand_wildcards=all", { signal: this.signal }), askIfAllowed("/_data_stream/_stats", { signal: this.signal }),
       ]);
       const sizes = new Map((stats?.data_streams ?? []).map((stream) => [stream.data_stream, stream.store_size_bytes]));
       const counts = new Map(indices.map((row) => [row.index, Number(row["docs.count"] ?? 0)]));
@@ -80,7 +80,7 @@ register("indices", class extends View {
         fields.length === 0 ? make("p", { class: "empty" }, "The mapping has no field yet.") : table("Fields", [
           { title: "Field", value: (row) => row.path, isName: true },
           { title: "Type", value: (row) => row.type },
-          { title: "Options", value: (row) => Object.keys(row.options).length ? make("code", {}, JSON.stringify(row.options)) : "" },
+          { title: "Options", value: (row) => Object.keys(row.options).length ? make("code", {}, oneLine(row.options)) : "" },
         ], fields),
         Object.keys(rest).length ? make("details", {}, make("summary", {}, "Rest of the mapping"), make("pre", { tabindex: "0", role: "region", "aria-label": "Rest of the mapping" }, pretty(rest))) : "",
         make("details", {}, make("summary", {}, "Settings"), make("pre", { tabindex: "0", role: "region", "aria-label": "Settings" }, pretty(index.settings ?? {}))));

@@ -25,7 +25,9 @@ register("memory", class extends View {
     const own = await askIfThere("/_nodes/stats/limber", { signal: this.signal });
     const stats = await ask("/_nodes/stats/breaker,jvm,process", { signal: this.signal });
     const nodes = Object.entries(stats.nodes);
+    const focused = this.body.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
     this.body.replaceChildren(...nodes.map(([id, node]) => this.node(node, own?.nodes?.[id]?.limber, nodes.length > 1)));
+    if (focused) this.body.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
   node(node, limber, isNamed) {
     const memory = limber?.memory;
@@ -84,8 +86,8 @@ register("tasks", class extends View {
   }
   async cancel(row) {
     if (!await confirmed(`Cancel ${row.action} (${row.id})? What it has done so far stays.`, "Cancel the task")) return;
-    await this.attempt(() => ask(`/_tasks/${inPath(`${row.node}:${row.id}`)}/_cancel`, { method: "POST", signal: this.signal }));
-    say("The task is told to end");
+    const answer = await this.attempt(() => ask(`/_tasks/${inPath(`${row.node}:${row.id}`)}/_cancel`, { method: "POST", signal: this.signal }), "cancel");
+    if (answer) say("The task is told to end");
     await this.attempt(() => this.load());
   }
 });
@@ -116,7 +118,7 @@ register("slow", class extends View {
       if (!this.opened.delete(key(row))) this.opened.add(key(row));
       this.table.render();
     } }, "Body") : "";
-    const again = (row) => make("a", { href: `#/console?request=${inPath(`${row.method} ${row.uri}${row.body ? `\n${row.body}` : ""}`)}`, "aria-label": `${row.method} ${row.uri} in the console` }, "Console");
+    const again = (row) => make("a", { href: `#/console?request=${inPath(`${row.method} ${row.uri}${row.body ? `\n${row.body}` : ""}`)}`, "data-focus": `again-${key(row)}`, "aria-label": `${row.method} ${row.uri} in the console` }, "Console");
     this.table = table("Slow requests", [
       { title: "Request", value: (row) => `${row.method} ${row.uri}`, isName: true },
       { title: "Took", value: (row) => row.took_millis, show: (row) => duration(row.took_millis), isNumber: true },
@@ -124,7 +126,7 @@ register("slow", class extends View {
       { title: "Begun", value: (row) => row.start_time_in_millis, show: (row) => moment(row.start_time_in_millis) },
       { title: "X-Opaque-Id", value: (row) => row.opaque_id ?? "" },
       { title: "", show: (row) => [toggle(row), " ", again(row)] },
-    ], rows, { by: 1, isDown: true, below: (row) => this.opened.has(key(row)) && make("pre", { tabindex: "0", role: "region", "aria-label": "Body" }, row.body) });
+    ], rows, { by: 1, isDown: true, below: (row) => this.opened.has(key(row)) && make("pre", { tabindex: "0", role: "region", "aria-label": "Body", "data-focus": `body-${key(row)}` }, row.body) });
     this.body.replaceChildren(about, this.table);
   }
 });

@@ -5,7 +5,7 @@ const BARS = 60;
 const CELL_CHARS = 200;
 
 /** Values of a document by path; arrays of values stay together. */
-function flat(value, prefix = "", into = {}) {
+function flat(value, prefix = "", into = Object.create(null)) {
   if (value && typeof value === "object" && !Array.isArray(value)) {
     for (const [key, member] of Object.entries(value)) flat(member, prefix ? `${prefix}.${key}` : key, into);
   } else {
@@ -16,7 +16,7 @@ function flat(value, prefix = "", into = {}) {
 
 function cell(value) {
   if (value === undefined) return "";
-  const text = typeof value === "object" && value !== null ? pretty(value).replace(/\s+/g, " ") : String(value);
+  const text = typeof value === "object" && value !== null ? oneLine(value) : String(value);
   return text.length > CELL_CHARS ? `${text.slice(0, CELL_CHARS)}…` : text;
 }
 
@@ -67,7 +67,7 @@ register("search", class extends View {
     this.range = this.columns = undefined;
     this.filters = [];
     return this.attempt(async () => {
-      const answer = await ask(`/${this.path}/_field_caps?fields=*&ignore_unavailable=true`, { signal: this.signal });
+      const answer = await ask(`/${this.path}/_field_caps?fields=*`, { signal: this.signal });
       this.fields = Object.entries(answer.fields).filter(([name, types]) => !name.startsWith("_") && !types.object && !types.nested).map(([name, types]) => ({ name, types: Object.keys(types) })).sort((a, b) => a.name.localeCompare(b.name));
       this.fieldNames.replaceChildren(...this.fields.slice(0, 2000).map(({ name }) => make("option", { value: name })));
       const dates = this.fields.filter(({ types }) => types.some((type) => type.startsWith("date"))).map(({ name }) => name).sort((a, b) => (b === "@timestamp") - (a === "@timestamp"));
@@ -99,7 +99,7 @@ register("search", class extends View {
   }
   async run() {
     const body = this.body(0);
-    const answer = await ask(`/${this.path}/_search?ignore_unavailable=true`, { body, signal: this.signal });
+    const answer = await ask(`/${this.path}/_search`, { body, signal: this.signal });
     this.hits = answer.hits.hits.map((hit) => ({ hit, values: flat(hit._source ?? {}) }));
     this.total = answer.hits.total.value;
     this.opened = new Set();
@@ -162,7 +162,7 @@ register("search", class extends View {
   }
   more(from) {
     return this.attempt(async () => {
-      const answer = await ask(`/${this.path}/_search?ignore_unavailable=true`, { body: this.body(from), signal: this.signal });
+      const answer = await ask(`/${this.path}/_search`, { body: this.body(from), signal: this.signal });
       if (answer.hits.hits.length === 0) this.total = this.hits.length;
       this.hits.push(...answer.hits.hits.map((hit) => ({ hit, values: flat(hit._source ?? {}) })));
       this.showDocuments();

@@ -38,12 +38,12 @@ class DataTable extends HTMLElement {
     const shown = this.sorted().slice(0, this.drawn);
     const body = make("tbody", {}, shown.flatMap((row) => this.drawRow(row)));
     const more = this.data.length - shown.length;
-    this.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": this.getAttribute("caption") },
+    this.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "data-focus": "region", "aria-label": this.getAttribute("caption") },
       make("table", { class: "cards" }, make("caption", {}, this.getAttribute("caption"), this.data.length ? `: ${count(this.data.length)}` : ""), make("thead", {}, make("tr", {}, heads)), body)));
     if (more > 0) {
       this.append(make("p", {}, make("button", { type: "button", "data-focus": "more", onclick: () => { this.drawn += ROWS_DRAWN; this.render(); } }, `Show ${count(Math.min(more, ROWS_DRAWN))} more of ${count(more)}`)));
     }
-    if (focused) this.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
+    if (focused) this.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
   drawRow(row) {
     const cells = this.all.map((column) => {
