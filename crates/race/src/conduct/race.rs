@@ -3,7 +3,6 @@
 //! [`run`] executes one race from the track's files to the stored `race.json`, in five phases: connect, load,
 //! plan, drive, keep.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,6 +13,7 @@ use serde_json::Value;
 use crate::conduct::config::RaceConfig;
 use crate::conduct::live::recording::Recording;
 use crate::conduct::live::{Heading, Progress};
+use crate::conduct::loading;
 use crate::conduct::watch::{self, Kept, Watch};
 use crate::drive::api_keys::ApiKeys;
 use crate::drive::conditions::machine::{MachineReading, MachineUse};
@@ -66,7 +66,7 @@ impl RaceOutcome {
 /// Any error that ended the race; nothing is stored in that case.
 pub(crate) fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, Error> {
     let mut connected = connect(&mut config, progress)?;
-    let Loaded { track, plugin } = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
+    let Loaded { track, plugin } = loading::load(&config, progress)?;
     let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
     let planned = plan(&config, &mut connected, (&track, challenge), plugin, progress)?;
     let raced = drive(&config, &mut connected, planned, progress)?;
@@ -425,30 +425,6 @@ pub(crate) fn new_race_id() -> String {
     let bits = (bits & !(0xF << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
     let hex = format!("{bits:032x}");
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
-}
-
-/// Passes complete lines of the loader's log on as notes.
-struct Lines<'a> {
-    progress: &'a mut dyn Progress,
-    line: Vec<u8>,
-}
-
-impl Write for Lines<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        for byte in bytes {
-            if *byte == b'\n' {
-                self.progress.note(&String::from_utf8_lossy(&self.line));
-                self.line.clear();
-            } else {
-                self.line.push(*byte);
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::record::RaceStore;
 use crate::record::measurements::WarningKind;
 use crate::report::{ReportOptions, summary};
 use crate::server::hosts::ClientOptions;
+use crate::track::load::{TrackSource, TrackSpec};
 
 #[derive(Default)]
 pub struct Recorded(pub Vec<String>);
@@ -171,6 +172,36 @@ fn a_wait_for_a_server_can_be_interrupted() {
     });
     assert!(matches!(outcome, Err(Error::Interrupted)));
     assert!(begin.elapsed() < std::time::Duration::from_secs(30));
+}
+
+#[test]
+fn a_download_can_be_interrupted() {
+    let stub = counting_server();
+    let folder = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let corpus = json!({
+        "name": "c", "base-url": format!("http://{}/", listener.local_addr().unwrap()),
+        "documents": [{"source-file": "d.json", "document-count": 3}],
+    });
+    let track = json!({
+        "indices": [{"name": "one"}], "corpora": [corpus],
+        "schedule": [{"operation": {"operation-type": "bulk", "bulk-size": 10}}],
+    });
+    std::fs::write(folder.path().join("track.json"), track.to_string()).unwrap();
+    let source = TrackSource::Path(folder.path().to_owned());
+    let data_root = Some(folder.path().join("data"));
+    let (outcome, ..) = race_on(&stub, |config| {
+        config.track = TrackSpec { data_root, ..TrackSpec::new(source, 0.0) };
+        let flag = std::sync::Arc::clone(&config.is_cancelled);
+        // The user interrupts the race when the download has begun. No byte of it ever comes.
+        std::thread::spawn(move || {
+            let connection = listener.accept();
+            flag.store(true, Ordering::Release);
+            std::thread::park();
+            drop(connection);
+        });
+    });
+    assert!(matches!(outcome, Err(Error::Interrupted)));
 }
 
 #[test]
