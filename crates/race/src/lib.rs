@@ -35,7 +35,7 @@ pub use advise::AdviseCommand;
 pub use cli::coverage::print_coverage;
 pub use cli::{
     AddCommand, CompareCommand, CreateTrackCommand, DeleteCommand, InfoCommand, ListCommand, RaceCommand,
-    RenderTrackCommand, ReportCommand, exit_code,
+    RenderTrackCommand, ReportCommand, exit_code, local_address,
 };
 pub use error::Error;
 pub use http::ReadAhead;

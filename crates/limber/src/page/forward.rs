@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use limber_race::{UNKNOWN_SERVER, is_known_server};
+use limber_race::{UNKNOWN_SERVER, is_known_server, local_address};
 use serde_json::Value;
 
 use super::{document, races};
@@ -43,20 +43,8 @@ pub struct PageCommand {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9200")]
     target_host: String,
     /// Where the page is, on this machine alone; port 0 takes a free one and prints it
-    #[arg(long, value_name = "[HOST:]PORT", default_value = "127.0.0.1:0", value_parser = own_address)]
+    #[arg(long, value_name = "[HOST:]PORT", default_value = "127.0.0.1:0", value_parser = local_address)]
     http: SocketAddr,
-}
-
-/// Reads the address of the page. A port alone is one of 127.0.0.1.
-///
-/// # Errors
-/// The text is neither a port nor an address with a port.
-fn own_address(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(port) = text.parse::<u16>() {
-        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
-    }
-    let address = text.replacen("localhost:", "127.0.0.1:", 1);
-    address.parse().map_err(|_| "it must be a port, or an IP address of this machine with a port".to_owned())
 }
 
 struct Forwarder {
@@ -270,20 +258,4 @@ fn plain(status: StatusCode, text: &str) -> Answer {
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     answer
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_is_at_a_port_or_an_address() {
-        let shown = |text: &str| own_address(text).map(|address| address.to_string());
-        assert_eq!(shown("5600").as_deref(), Ok("127.0.0.1:5600"));
-        assert_eq!(shown("localhost:5600").as_deref(), Ok("127.0.0.1:5600"));
-        assert_eq!(shown("[::1]:0").as_deref(), Ok("[::1]:0"));
-        for wrong in ["http://127.0.0.1:5600", "example", "70000", ""] {
-            assert!(shown(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -9,10 +9,22 @@ use crate::conduct::live::page::LivePage;
 use crate::error::Error;
 use crate::record::RaceStore;
 
+/// Reads the address of a page that is for this machine. A port alone is one of 127.0.0.1.
+///
+/// # Errors
+/// The text is neither a port nor an IP address with a port.
+pub fn local_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    let address = text.replacen("localhost:", "127.0.0.1:", 1);
+    address.parse().map_err(|_| "it must be a port, or an IP address of this machine with a port".to_owned())
+}
+
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LiveArguments {
     /// Show the running race as a page on this loopback address; port 0 takes a free one and prints it
-    #[arg(long, value_name = "127.0.0.1:PORT")]
+    #[arg(long, value_name = "[127.0.0.1:]PORT", value_parser = local_address)]
     pub live_http: Option<SocketAddr>,
     /// Write the HTML report to this file: of a race as `limber report` does later, of several as
     /// `limber compare --html` does
@@ -39,6 +51,22 @@ impl LiveArguments {
                 super::report::write_races(&RaceStore::new(&super::folder()?), &[race_id.to_owned()], output)
             }
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_at_a_port_or_an_address() {
+        let shown = |text: &str| local_address(text).map(|address| address.to_string());
+        assert_eq!(shown("5600").as_deref(), Ok("127.0.0.1:5600"));
+        assert_eq!(shown("localhost:5600").as_deref(), Ok("127.0.0.1:5600"));
+        assert_eq!(shown("[::1]:0").as_deref(), Ok("[::1]:0"));
+        for wrong in ["http://127.0.0.1:5600", "example", "70000", ""] {
+            assert!(shown(wrong).is_err(), "{wrong}");
         }
     }
 }

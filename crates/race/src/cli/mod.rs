@@ -30,6 +30,7 @@ pub use create_track::CreateTrackCommand;
 pub(crate) use engine::EngineArguments;
 pub(crate) use hosts::HostArguments;
 pub(crate) use interrupt::cancel_on_interrupt;
+pub use live::local_address;
 pub use race::RaceCommand;
 pub use records::{AddCommand, DeleteCommand};
 pub use render_track::RenderTrackCommand;

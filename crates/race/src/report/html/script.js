@@ -230,7 +230,8 @@
 
   const choice = document.getElementById("task-choice");
   function followHash() {
-    const id = decodeURIComponent(location.hash.slice(1));
+    let id;
+    try { id = decodeURIComponent(location.hash.slice(1)); } catch { return; }
     if (!choice || ![...choice.options].some((option) => option.value === id && id !== "")) return;
     choice.value = id;
     choose(id);
