@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use super::gather::{Source, gather};
 use super::page::page;
 use super::report::{Advice, write_json, write_text};
-use crate::cli::{EXIT_SUCCESS, printed};
+use crate::cli::{EXIT_SUCCESS, check_writable, printed};
 use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::server::hosts::{clusters, resolve};
@@ -85,6 +85,8 @@ impl AdviseCommand {
     }
 
     fn look(&self, out: &mut dyn Write) -> Result<u8, Error> {
+        // Watching may take long, so a file that cannot be written is reported first.
+        self.html.iter().try_for_each(|file| check_writable(file))?;
         let hosts = match (&self.host, self.gc_log.is_empty()) {
             (None, true) => Some(DEFAULT_HOST),
             (hosts, _) => hosts.as_deref(),
@@ -100,7 +102,7 @@ impl AdviseCommand {
         let seen = seen.map_err(|unread| Error::NoAnswer { call: unread.what, reason: unread.why })?;
         let advice = Advice::of(&seen);
         if let Some(file) = &self.html {
-            let failed = |source| Error::Io { path: file.clone(), source };
+            let failed = |source| Error::Unwritable { path: file.clone(), source };
             std::fs::write(file, page(&seen, &advice)).map_err(failed)?;
         }
         printed(match self.format {
@@ -211,6 +213,8 @@ mod tests {
         check(&["--host=127.0.0.1:1", "--client-options=nonsense:1"], "nonsense");
         let other = Stub::start(|_| Some((200, r#"{"hello": "world"}"#.to_owned())));
         check(&[&format!("--host={}", other.host)], "not as Limber, Elasticsearch or OpenSearch do");
+        // The file is tried before the server is asked.
+        check(&["--host=127.0.0.1:1", "--html=no-such-folder/advice.html"], "no-such-folder/advice.html");
         // Nobody listens on port 1.
         check(&["--host=127.0.0.1:1"], "GET /: ");
         assert!(Root::try_parse_from(["limber", "advise", "--watch=-1"]).is_err());

@@ -37,7 +37,7 @@ pub struct CreateTrackCommand {
     #[arg(long, value_name = "DIR", default_value = "tracks")]
     pub output_path: PathBuf,
     /// Documents that are read by one request
-    #[arg(long, value_name = "COUNT", default_value_t = 1000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub batch_size: u64,
 }
 
