@@ -129,6 +129,29 @@ fn words(line: &str) -> Vec<String> {
     kept
 }
 
+/// Returns the settings that a race gives to the built-in server, as `key=value`.
+fn engine_settings(words: &[String]) -> Vec<String> {
+    let is_other = |word: &String| {
+        ["--engine", "--target-hosts"].iter().any(|flag| word.split('=').next() == Some(*flag))
+    };
+    if words.get(1).map(String::as_str) != Some("race") || words.iter().any(is_other) {
+        return Vec::new();
+    }
+    let mut settings = Vec::new();
+    for (flag, value) in words.iter().zip(words.iter().skip(1)) {
+        let parts: Vec<&str> = match flag.as_str() {
+            "--engine-setting" => vec![value.as_str()],
+            "--versus" if !value.contains("engine=") => {
+                value.split(';').filter_map(|part| part.strip_prefix("engine-setting=")).collect()
+            }
+            _ => continue,
+        };
+        let pairs = parts.into_iter().flat_map(|part| part.split(','));
+        settings.extend(pairs.map(|pair| pair.replacen(':', "=", 1)));
+    }
+    settings
+}
+
 /// Tries a command line. The error is the message that the user would get.
 fn tried(shown: &Shown) -> Result<(), String> {
     let words = words(&shown.line);
@@ -153,7 +176,9 @@ fn tried(shown: &Shown) -> Result<(), String> {
         || ["~/", "ca.pem", "rally.ini", "path/to"].iter().any(|part| shown.line.contains(part));
     match command {
         Command::Race(race) if !is_readers && is_there(&race.track.track_path) => {
-            race.check(&mut Vec::new()).map_err(|error| error.to_string())
+            race.check(&mut Vec::new()).map_err(|error| error.to_string())?;
+            let overrides = Overrides { settings: engine_settings(&words), ..Overrides::default() };
+            Config::load(&overrides).map(drop).map_err(|error| format!("{error:#}"))
         }
         Command::Tune(tune) if !is_readers && tune.resume.is_none() && is_there(&tune.track.track_path) => {
             tune.plan(Path::new("/nonexistent")).map(drop).map_err(|error| error.to_string())
@@ -188,4 +213,14 @@ fn words_are_those_of_a_shell() {
     check("limber report RACE [RACE …]   # one", &["limber", "report", "RACE"]);
     check("limber list races … | head", &["limber", "list", "races"]);
     check("limber tune --knob 'jvm=,-XX' ''", &["limber", "tune", "--knob", "jvm=,-XX", ""]);
+}
+
+#[test]
+fn settings_of_raced_servers_are_tried() {
+    let of = |line: &str| engine_settings(&words(line));
+    assert_eq!(of("limber race --engine-setting a.b:1,c:2%"), ["a.b=1", "c=2%"]);
+    assert_eq!(of("limber race --versus 'name=x;engine-setting=a:1'"), ["a=1"]);
+    assert!(of("limber race --engine ~/es --engine-setting a:1").is_empty());
+    let shown = |line: &str| tried(&Shown { place: String::new(), line: line.to_owned(), is_mention: false });
+    assert!(shown("limber race --engine-setting index.codec:default").is_err());
 }

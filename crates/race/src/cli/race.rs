@@ -59,7 +59,7 @@ impl OnErrorArgument {
   limber race                                       the built-in server and track
   limber race --challenge high-concurrency --corpus access.log.gz
   limber race --target-hosts 127.0.0.1:9200 --track-path rally-tracks/geonames --test-mode
-  limber race --memory-limit 512mb --engine-setting index.codec:best_compression --preserve-install
+  limber race --memory-limit 512mb --engine-setting indices.memory.index_buffer_size:30% --preserve-install
   limber race --engine ~/elasticsearch-8.19.0 --heap 1g --jvm-option=-XX:+UseParallelGC
   limber race --repeat 5                             five races: medians, and how far they agree
   limber race --repeat 6 --versus 'memory-limit=256mb' --versus 'engine-setting=indices.memory.index_buffer_size:25%'
@@ -242,7 +242,8 @@ impl RaceCommand {
     fn check_outputs(&self, store: &RaceStore, race_id: &str) -> Result<(), Error> {
         // Races of a series have a number after the id.
         match self.series.is_asked() {
-            true => store.check_free(&format!("{race_id}-1"))?,
+            true => (1..=self.series.races_count())
+                .try_for_each(|number| store.check_free(&format!("{race_id}-{number}")))?,
             false => store.check_free(race_id)?,
         }
         // The report file's folder is created when the report is written, as in Rally.

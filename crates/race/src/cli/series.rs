@@ -48,6 +48,11 @@ impl SeriesArguments {
         self.repeat > 1 || !self.versus.is_empty()
     }
 
+    /// Returns the number of races of all sides.
+    pub(crate) fn races_count(&self) -> usize {
+        self.repeat as usize * (self.versus.len() + 1)
+    }
+
     /// Runs all races, and prints their spread and, for several sides, the verdicts.
     ///
     /// `config` is the command's own side; its `race_id` names the series. `engine` is the server to start if
