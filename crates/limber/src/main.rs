@@ -8,7 +8,6 @@ mod doctor;
 #[cfg(test)]
 mod documented_commands;
 mod elasticsearch_yml;
-mod help;
 mod http;
 mod import;
 mod inspect;
@@ -137,7 +136,7 @@ struct CompletionCommand {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::try_parse().unwrap_or_else(|message| help::exit(&message)).command;
+    let command = Cli::try_parse().unwrap_or_else(|message| manual::help::exit(&message)).command;
     let outcome = match command {
         Command::Serve(serve) => return report(serve.run()),
         Command::Check(check) => return check.run().unwrap_or_else(|error| report(Err(error))),

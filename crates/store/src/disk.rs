@@ -82,8 +82,8 @@ impl FsDisk {
         }
     }
 
-    /// Returns whether a process holds the lock of a folder; `None` if that cannot be told. Nothing is created.
-    /// The lock is taken for a moment, shared with others that ask.
+    /// Returns whether a process holds the lock of a folder; `None` if that cannot be told. Nothing is
+    /// created. The lock is taken for a moment, shared with others that ask.
     pub fn is_in_use(root: &Path) -> Option<bool> {
         let lock = match File::open(root.join(LOCK_NAME)) {
             Ok(lock) => lock,

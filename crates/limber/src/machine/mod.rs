@@ -1,8 +1,8 @@
 //! The machine and this process: "how much of it is used?", according to Linux's `/proc`; also how long freed
 //! memory is kept, how threads are scheduled, and whether an address is free.
 //!
-//! Functions that read figures return zeros, never an error, if a file is missing: these numbers are only used for
-//! statistics.
+//! Functions that read figures return zeros, never an error, if a file is missing: these numbers are only
+//! used for statistics.
 
 mod allocated;
 mod descriptors;

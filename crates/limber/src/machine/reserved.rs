@@ -45,8 +45,8 @@ impl Reserved {
 
 fn bind(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
-    // Connections of an earlier server that are still closing do not occupy the address. A server that listens
-    // does.
+    // Connections of an earlier server that are still closing do not occupy the address. A server that
+    // listens does.
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
     Ok(socket)

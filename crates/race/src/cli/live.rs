@@ -12,13 +12,14 @@ use crate::record::RaceStore;
 /// Reads the address of a page that is for this machine. A port alone is one of 127.0.0.1.
 ///
 /// # Errors
-/// The text is neither a port nor an IP address with a port.
-pub fn local_address(text: &str) -> Result<SocketAddr, String> {
+/// `Argument`: the text is neither a port nor an IP address with a port.
+pub fn local_address(text: &str) -> Result<SocketAddr, Error> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
     let address = text.replacen("localhost:", "127.0.0.1:", 1);
-    address.parse().map_err(|_| "it must be a port, or an IP address of this machine with a port".to_owned())
+    let fault = "it must be a port, or an IP address of this machine with a port";
+    address.parse().map_err(|_| Error::argument(fault))
 }
 
 #[derive(Debug, Clone, Default, Args)]
@@ -61,7 +62,10 @@ mod tests {
 
     #[test]
     fn pages_are_at_a_port_or_an_address() {
-        let shown = |text: &str| local_address(text).map(|address| address.to_string());
+        let shown = |text: &str| {
+            let address = local_address(text).map_err(|error| error.to_string());
+            address.map(|address| address.to_string())
+        };
         assert_eq!(shown("5600").as_deref(), Ok("127.0.0.1:5600"));
         assert_eq!(shown("localhost:5600").as_deref(), Ok("127.0.0.1:5600"));
         assert_eq!(shown("[::1]:0").as_deref(), Ok("[::1]:0"));

@@ -1,7 +1,7 @@
 //! Help as wide as the terminal: lines that are too long are broken between words.
 //!
-//! clap's own wrapping needs one more dependency; and a command that is an example must stay one line, so that
-//! it can be copied.
+//! clap's own wrapping needs one more dependency, and would break the command lines of examples, which must
+//! stay whole so that they can be copied.
 
 use std::io::{IsTerminal, Write};
 
