@@ -55,9 +55,12 @@ pub(super) fn http_address(flag: Option<&str>, host: &str, port: &str) -> Result
 mod tests {
     use super::*;
 
+    fn address(flag: Option<&str>, host: &str, port: &str) -> Result<String, String> {
+        http_address(flag, host, port).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn addresses_have_a_host_and_a_port() {
-        let address = |flag, host, port| http_address(flag, host, port).map_err(|error| error.to_string());
         let check = |flag, expected: &str| {
             assert_eq!(address(flag, "127.0.0.1", "9200").as_deref(), Ok(expected), "{flag:?}");
         };
