@@ -4,6 +4,7 @@
 //! target. It has no credentials: the browser asks its user for those of the target.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use super::{document, races};
 use crate::machine::cannot_listen;
+use crate::remote::{RemoteSettings, TlsSettings};
 
 /// Maximum length of a request or response body.
 const BODY_BYTES_MAX: usize = 128 << 20;
@@ -35,7 +37,8 @@ const ANSWER_HEADERS: [&str; 5] =
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber page --target-host 127.0.0.1:9200
-  limber page --target-host https://search.example:9200 --http 127.0.0.1:5600
+  limber page --target-host https://search.example:9200 --http 5600
+  limber page --target-host https://localhost:9200 --ca-file config/certs/http_ca.crt
 
 Limber serves the page itself, at the address of its API.")]
 pub struct PageCommand {
@@ -45,6 +48,12 @@ pub struct PageCommand {
     /// Where the page is, on this machine alone; port 0 takes a free one and prints it
     #[arg(long, value_name = "[HOST:]PORT", default_value = "127.0.0.1:0", value_parser = local_address)]
     http: SocketAddr,
+    /// File of certificates (PEM) to trust instead of the usual authorities
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Do not verify certificates
+    #[arg(long)]
+    insecure: bool,
 }
 
 struct Forwarder {
@@ -77,8 +86,14 @@ impl PageCommand {
             .map_err(|error| cannot_listen(&self.http.to_string(), &error))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
+        let tls = TlsSettings {
+            certificate_authorities: self.ca_file.iter().cloned().collect(),
+            verification_mode: self.insecure.then(|| "none".to_owned()),
+            ..TlsSettings::default()
+        };
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
+            .tls_config(RemoteSettings::new(Vec::new(), &tls)?.tls())
             .timeout_global(Some(TIMEOUT))
             .allow_non_standard_methods(true)
             .max_redirects(0)
