@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, bail};
 use limber_engine::Node;
+use limber_store::FsDisk;
 use serde_json::Value;
 
 use crate::config::Config;
@@ -14,11 +15,15 @@ use crate::security::{fingerprint, secure};
 /// the path of the certificate authority if it was created just now.
 ///
 /// # Errors
-/// The files cannot be written.
+/// The files cannot be written, or another node uses the data folder.
 pub fn prepare(config: &mut Config) -> Result<Option<PathBuf>> {
     config.security.enabled = true;
     if config.security.tls.is_none() {
-        let made = secure(config.main_data_path(), config.host(), &config.node_name)?;
+        let data = config.main_data_path();
+        if FsDisk::is_in_use(data) == Some(true) {
+            bail!("the data folder {} is in use by another process", data.display());
+        }
+        let made = secure(data, config.host(), &config.node_name)?;
         config.security.tls = Some(made.tls);
         return Ok(made.is_new.then_some(made.authority));
     }

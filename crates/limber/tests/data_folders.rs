@@ -184,4 +184,7 @@ fn the_doctor_knows_the_running_server() {
     assert!(code != Some(2) && !told.contains("FATAL"), "{told}");
     let (code, told) = run(&["doctor", "--data", &data, "--http", "127.0.0.1:0"]);
     assert!(code == Some(2) && told.contains("another process uses the data folder"), "{told}");
+    let (code, told) = run(&["serve", "--secure", "--memory-limit", "256mb", "--data", &data, "--http", "0"]);
+    assert!(code == Some(1) && told.contains("is in use by another process"), "{told}");
+    assert!(!folder.path().join("certs").exists(), "no certificate is made in the folder of another node");
 }

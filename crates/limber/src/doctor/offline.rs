@@ -109,7 +109,8 @@ pub fn taken(config: &Config) -> Option<Finding> {
         "another process uses the data folder {}, but no server listens on {address}",
         path.display()
     );
-    let action = "stop that process, or name the address of its server (http.host and http.port, --http)";
+    let action = "wait if it is a server that starts; else stop that process, or name the address of its server \
+                  (http.host and http.port, --http)";
     Some(Finding::new(Level::Fatal, what, action))
 }
 
