@@ -168,7 +168,7 @@ class View extends HTMLElement {
     clearTimeout(this.timer);
   }
   get signal() { return this.leaving.signal; }
-  fail(error, topic) {
+  fail(error, topic = "view") {
     if (error?.name === "AbortError" || this.signal.aborted) return;
     this.topic = topic;
     const text = error?.message ?? String(error);
