@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::offline::{Finding, Level};
+use crate::told::in_one_line;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum length of a response that is read. A health report has a few kilobytes.
@@ -41,17 +42,18 @@ fn findings(report: &Value) -> Vec<Finding> {
                 _ => return None,
             };
             let symptom = indicator["symptom"].as_str().unwrap_or_default();
-            let actions: Vec<&str> = indicator["diagnosis"]
+            let actions: Vec<String> = indicator["diagnosis"]
                 .as_array()
                 .into_iter()
                 .flatten()
-                .filter_map(|diagnosis| diagnosis["action"].as_str())
+                .filter_map(|diagnosis| diagnosis["action"].as_str().map(in_one_line))
                 .collect();
             let action = match actions.is_empty() {
                 true => "see GET _health_report, and limber advise for what slows the server".to_owned(),
                 false => actions.join(" "),
             };
-            Some(Finding::new(level, format!("[{name}] {symptom}"), action))
+            let what = format!("[{}] {}", in_one_line(name), in_one_line(symptom));
+            Some(Finding::new(level, what, action))
         })
         .collect()
 }
