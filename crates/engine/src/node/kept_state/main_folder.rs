@@ -41,7 +41,7 @@ pub fn refuse_foreign(path: &Path) -> Result<()> {
     if has_state(path) {
         return Ok(());
     }
-    match data_of_others(path).or_else(|| stranger(path).map(|name| format!("[{name}]"))) {
+    match data_of_others(path).or_else(|| foreign_name(path).map(|name| format!("[{name}]"))) {
         Some(found) => Err(foreign(path, found)),
         None => Ok(()),
     }
@@ -62,7 +62,7 @@ fn data_of_others(path: &Path) -> Option<String> {
 }
 
 /// Returns the first name in the folder, by the alphabet, that neither a node nor its user has put there.
-fn stranger(path: &Path) -> Option<String> {
+fn foreign_name(path: &Path) -> Option<String> {
     // A node whose state was lost still has its indices and users.
     if OF_A_NODE.iter().any(|name| path.join(name).is_dir()) {
         return None;
