@@ -12,7 +12,7 @@ use crate::stop::Stop;
 use crate::warnings::Warnings;
 
 /// A thread that has worked on a request for this long lets others run ([`Entered::when_long`]).
-pub(crate) const LONG: Duration = Duration::from_millis(200);
+pub const LONG: Duration = Duration::from_millis(200);
 /// Number of checks per reading of the clock.
 const CHECKS_PER_LOOK: u32 = 4;
 /// Strings and lists up to this size grow without a check, and allocations up to this size need no claim.
@@ -75,9 +75,9 @@ impl Entered {
         Entered { before, _of_this_thread: PhantomData }
     }
 
-    /// Sets a function that is called once when the thread has worked for long, so that others need not
-    /// wait for it.
-    pub fn when_long(self, on_long: impl FnOnce() + 'static) -> Entered {
+    /// Sets a function that is called when the thread has worked for long, so that others need not wait for
+    /// it. If it returns a time, it is called again after that, because the thread was rather kept waiting.
+    pub fn when_long(self, on_long: impl FnMut() -> Option<Duration> + 'static) -> Entered {
         with_current(|current| current.on_long = Some(OnLong(Box::new(on_long))));
         self
     }
@@ -118,7 +118,7 @@ impl Drop for Entered {
     }
 }
 
-struct OnLong(Box<dyn FnOnce()>);
+struct OnLong(Box<dyn FnMut() -> Option<Duration>>);
 
 impl std::fmt::Debug for OnLong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -143,7 +143,8 @@ pub(crate) struct Current {
     pub(crate) analysis_time: Duration,
     pub(crate) refusal: Option<Stop>,
     on_long: Option<OnLong>,
-    started: Instant,
+    /// When `on_long` is called.
+    long_at: Instant,
     check_count: u32,
 }
 
@@ -159,7 +160,7 @@ impl Current {
             analysis_time: Duration::ZERO,
             refusal: None,
             on_long: None,
-            started: Instant::now(),
+            long_at: Instant::now() + LONG,
             check_count: 0,
         }
     }
@@ -228,14 +229,14 @@ impl Current {
     fn take_on_long(&mut self, other: &mut Current) {
         if let Some(on_long) = other.on_long.take() {
             self.on_long = Some(on_long);
-            self.started = other.started;
+            self.long_at = other.long_at;
         }
     }
 
     fn long(&mut self) -> Option<OnLong> {
         self.on_long.as_ref()?;
         self.check_count += 1;
-        if !self.check_count.is_multiple_of(CHECKS_PER_LOOK) || self.started.elapsed() < LONG {
+        if !self.check_count.is_multiple_of(CHECKS_PER_LOOK) || Instant::now() < self.long_at {
             return None;
         }
         self.on_long.take()
@@ -248,8 +249,13 @@ pub(crate) fn with_current<T>(run: impl FnOnce(&mut Current) -> T) -> Option<T> 
 
 pub(crate) fn asked(ask: impl FnOnce(&mut Current) -> Result<(), Stop>) -> Result<(), Stop> {
     let on_long = with_current(|current| ask(current).map(|()| current.long()));
-    if let Some(OnLong(on_long)) = on_long.transpose()?.flatten() {
-        on_long();
+    if let Some(mut on_long) = on_long.transpose()?.flatten()
+        && let Some(later) = on_long.0()
+    {
+        with_current(|current| {
+            current.long_at = Instant::now() + later;
+            current.on_long = Some(on_long);
+        });
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ mod warn;
 mod warnings;
 
 pub use current::{
-    Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, claim_pieces,
+    Entered, LONG, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, claim_pieces,
     is_over, let_others_run, suspended,
 };
 pub use measured::{Account, Meter, allocated_bytes, count_allocations_by, note_charged};

@@ -217,12 +217,29 @@ fn a_long_request_gives_its_turn_up_once() {
     let (work, _) = work();
     let called = std::rc::Rc::new(Cell::new(0));
     let counted = called.clone();
-    let _entered = work.enter().when_long(move || counted.set(counted.get() + 1));
+    let _entered = work.enter().when_long(move || {
+        counted.set(counted.get() + 1);
+        None
+    });
     (0..10).for_each(|_| check().expect("goes on"));
     assert_eq!(called.get(), 0);
     std::thread::sleep(LONG);
     (0..10).for_each(|_| check().expect("goes on"));
     assert_eq!(called.get(), 1);
+}
+
+#[test]
+fn a_request_that_was_kept_waiting_is_asked_again() {
+    let (work, _) = work();
+    let called = std::rc::Rc::new(Cell::new(0));
+    let counted = called.clone();
+    let _entered = work.enter().when_long(move || {
+        counted.set(counted.get() + 1);
+        (counted.get() < 3).then_some(std::time::Duration::ZERO)
+    });
+    std::thread::sleep(LONG);
+    (0..40).for_each(|_| check().expect("goes on"));
+    assert_eq!(called.get(), 3);
 }
 
 /// A search enters its own work inside of the one of its job, and one of its phases another.
@@ -231,7 +248,10 @@ fn a_long_request_gives_its_turn_up_inside_of_its_parts_too() {
     let (work, _) = work();
     let called = std::rc::Rc::new(Cell::new(0));
     let counted = called.clone();
-    let _entered = work.clone().enter().when_long(move || counted.set(counted.get() + 1));
+    let _entered = work.clone().enter().when_long(move || {
+        counted.set(counted.get() + 1);
+        None
+    });
     let inside = work.clone().enter();
     {
         let _deeper = work.clone().enter();

@@ -28,6 +28,7 @@ use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
 use super::snapshot::Pins;
 use super::stats::Counters;
+use super::writing::entrance::Entrance;
 use super::writing::growth::Growth;
 use crate::api::Result;
 use crate::environment::Environment;
@@ -133,6 +134,8 @@ pub(crate) struct Core {
     /// Writers hold it shared, for a few hundred operations at most. Freezing and installing hold it
     /// exclusively, without I/O.
     pub(super) gate: RwLock<()>,
+    /// Writers pass it before the gate.
+    pub(super) entrance: Entrance,
     /// Buffers that no writer is using.
     pub(super) idle: Mutex<Vec<Slot>>,
     pub(super) next_buffer: AtomicU64,

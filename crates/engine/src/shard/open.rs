@@ -17,6 +17,7 @@ use super::error::{segment_error, store_error};
 use super::ids::seq_nos::SeqNos;
 use super::search_idle::SearchIdle;
 use super::segments::SegmentEntry;
+use super::writing::entrance::Entrance;
 use super::writing::write::{Condition, Write};
 use crate::api::Result;
 use crate::environment::Environment;
@@ -124,6 +125,7 @@ impl Shard {
             next_seq_no: AtomicU64::new(commit.max_seq_no.map_or(0, |seq_no| seq_no + 1)),
             gate: RwLock::new(()),
             idle: Mutex::default(),
+            entrance: Entrance::of_this_machine(),
             next_buffer: AtomicU64::new(0),
             deletes: RwLock::default(),
             reserved_bytes: AtomicU64::new(0),

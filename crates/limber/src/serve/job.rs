@@ -21,6 +21,7 @@ use crate::http::positions;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Request};
+use crate::machine::thread_time;
 use crate::rest::{App, Route, check_body, is_stream};
 
 /// What a handler answers, or why there is no answer.
@@ -55,7 +56,17 @@ impl Job {
         let slot = Rc::new(GivenUpTurn(Cell::new(None)));
         let given_up = slot.clone();
         let _access = access.map(Access::enter);
-        let entered = work.enter().when_long(move || given_up.0.set(limber_work::give_up_turn()));
+        // Under overload every write takes long, most of it without a processor. If they all gave up their
+        // turns for that, ever more of them would run at the same time, and take still longer.
+        let begun = (self.route.pool == PoolName::Write).then(thread_time).flatten();
+        let entered = work.enter().when_long(move || {
+            let used = begun.zip(thread_time()).map(|(begun, now)| now.saturating_sub(begun));
+            let left = used.map(|used| limber_work::LONG.saturating_sub(used)).filter(|left| !left.is_zero());
+            if left.is_none() {
+                given_up.0.set(limber_work::give_up_turn());
+            }
+            left
+        });
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| self.outcome(&entered)));
         let outcome = outcome.unwrap_or_else(|panic| Err(error_of_panic(&self.request.uri, &*panic)));
         let ended = search.and_then(|search| search.refusal()).filter(|_| outcome.is_err());

@@ -1,11 +1,16 @@
 //! Selects the segments to merge: "merging which few segments is worth writing them again?"
 //!
 //! Segments form tiers of similar size, and a tier may have `segments_per_tier` of them. Among all runs of up
-//! to `max_merge_at_once` segments, the best combines balance, a small size and many reclaimed deletes.
+//! to `max_merge_at_once` segments, the best combines balance, a small size and many reclaimed deletes. A run
+//! of tiny segments may be longer until it reaches `floor_segment_bytes`, because tiny segments cost more
+//! in each search and write than in their merge.
 //!
 //! Source: Lucene's `TieredMergePolicy`; the scoring is its formula.
 
 use crate::settings::MergeSettings;
+
+/// How many times `max_merge_at_once` a run of tiny segments may be.
+const TINY_FACTOR: usize = 10;
 
 /// What the policy knows about a segment.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +52,11 @@ pub(crate) fn find_merge(segments: &[Candidate], settings: &MergeSettings) -> Op
         let (mut bytes, mut floored, mut total) = (0u64, 0u64, 0u64);
         let mut hit_too_large = false;
         for &at in &by_size[start..] {
-            if chosen.len() >= settings.max_merge_at_once {
+            let most = match bytes < settings.floor_segment_bytes {
+                true => settings.max_merge_at_once * TINY_FACTOR,
+                false => settings.max_merge_at_once,
+            };
+            if chosen.len() >= most {
                 break;
             }
             let segment = &segments[at];
@@ -168,6 +177,16 @@ mod tests {
         one_large.extend([1; 30]);
         let chosen = find_merge(&sized(&one_large), &settings()).expect("a merge");
         assert!(!chosen.contains(&0), "the large one is left alone");
+    }
+
+    #[test]
+    fn tiny_segments_are_merged_before_large_ones_and_many_at_a_time() {
+        let mut segments = sized(&[300, 300, 300]);
+        segments.iter_mut().for_each(|segment| segment.deleted_count = 500);
+        let tiny = Candidate { live_bytes: 20_000, doc_count: 600, deleted_count: 100, is_merging: false };
+        segments.extend([tiny; 500]);
+        let chosen = find_merge(&segments, &settings()).expect("a merge");
+        assert_eq!((chosen[0], chosen.len()), (3, 100));
     }
 
     #[test]

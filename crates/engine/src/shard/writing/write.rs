@@ -360,6 +360,7 @@ impl Shard {
         records: &mut Records<'_>,
         results: &mut Vec<Result<Written>>,
     ) -> Result<(usize, Option<Arc<Mapping>>)> {
+        let inside = core.entrance.enter();
         let gate = self.enter_gate(core, chunk)?;
         let fence = Fence::new(core, "a write");
         let settings = self.index.settings.load_full();
@@ -414,6 +415,7 @@ impl Shard {
         drop(fence);
         let bytes = core.check_in(slot);
         drop(gate);
+        drop(inside);
         for (number, took) in slow {
             log_write(self, &slow_log, &chunk[number].operation, took);
         }
