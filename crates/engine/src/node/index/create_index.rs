@@ -104,7 +104,7 @@ impl Node {
         let name = dated.as_str();
         self.check_creation(name, &given)?;
         let _creating = self.names.lock(name);
-        let metadata = IndexMetadata { is_unfinished, ..self.plan(name, &given, !is_unfinished)? };
+        let metadata = IndexMetadata { is_unfinished, ..self.plan_index_from(name, &given, !is_unfinished)? };
         let copies = 1 + metadata.typed.number_of_replicas;
         let awaited = crate::node::writing::active_copies::copies_of(awaited, &metadata.typed);
         if awaited > copies {
@@ -168,13 +168,18 @@ impl Node {
 
     /// Makes the metadata of a new index from its templates and the request.
     pub(in crate::node) fn plan_index(&self, name: &str, given: &TemplateBody) -> Result<IndexMetadata> {
-        self.plan(name, given, true)
+        self.plan_index_from(name, given, true)
     }
 
     /// Works like [`Node::plan_index`], with or without templates.
     ///
     /// Source: `MetadataCreateIndexService#applyCreateIndexRequestWithExistingMetadata`.
-    fn plan(&self, name: &str, given: &TemplateBody, takes_templates: bool) -> Result<IndexMetadata> {
+    fn plan_index_from(
+        &self,
+        name: &str,
+        given: &TemplateBody,
+        takes_templates: bool,
+    ) -> Result<IndexMetadata> {
         self.check_metadata_write_block()?;
         check_index_name(name)?;
         let catalog = self.catalog.load_full();
