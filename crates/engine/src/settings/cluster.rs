@@ -3,8 +3,11 @@
 //! The effective value of a key is the transient one, else the persistent one, else that of the configuration
 //! file, else the default.
 
+use std::collections::HashSet;
+
 use limber_mapping::{ObjectParser, RequestError};
 use limber_script::{AllowedScripts, ScriptLimits};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use crate::api::Result;
@@ -18,6 +21,11 @@ use crate::settings::definition::{
 use crate::settings::flat::{FlatSettings, flatten};
 
 const INT_MAX: i64 = i32::MAX as i64;
+/// The beginning of the settings that give a logger a level of its own.
+const LOGGER: &str = "logger.";
+/// How many loggers may have a level of their own: each part of the server that logs is compared with all of
+/// them.
+const LOGGERS_MAX: usize = 1_000;
 
 const fn row(key: &'static str, kind: Kind, default: &'static str, change: Change) -> Definition {
     Definition::new(key, kind, default, change)
@@ -276,6 +284,11 @@ impl ClusterSettings {
         let mut updated = self.clone();
         let set_persistent = apply(&mut updated.persistent, "persistent", &persistent)?;
         let set_transient = apply(&mut updated.transient, "transient", &transient)?;
+        let loggers = updated.logger_count();
+        if loggers > LOGGERS_MAX && loggers > self.logger_count() {
+            let reason = format!("more than [{LOGGERS_MAX}] loggers would have a level of their own");
+            return Err(RequestError::illegal_argument(reason));
+        }
         updated.flood_stage()?;
         updated.script_limits()?;
         crate::notation::cron::Schedule::parse(updated.text("slm.retention_schedule"))?;
@@ -301,12 +314,17 @@ impl ClusterSettings {
         [&self.transient, &self.persistent, &self.node].into_iter().find_map(|map| map.get(key))
     }
 
+    fn logger_count(&self) -> usize {
+        let keys = [&self.node, &self.persistent, &self.transient].into_iter().flat_map(|map| map.keys());
+        keys.filter(|key| key.starts_with(LOGGER)).count()
+    }
+
     /// Returns the loggers that have their own level, each with its level.
     pub fn loggers(&self) -> Vec<(String, String)> {
         let of = |map: &FlatSettings| -> Vec<(String, String)> {
             map.iter()
                 .filter_map(|(key, value)| {
-                    Some((key.strip_prefix("logger.")?.to_owned(), value.as_str()?.to_owned()))
+                    Some((key.strip_prefix(LOGGER)?.to_owned(), value.as_str()?.to_owned()))
                 })
                 .collect()
         };
@@ -409,14 +427,17 @@ fn known(kind: &str, key: &str) -> Result<&'static Definition> {
 /// Applies one part of an update to `current`. Returns what was set, without resets.
 fn apply(current: &mut FlatSettings, kind: &str, given: &FlatSettings) -> Result<FlatSettings> {
     let mut set = Map::new();
+    // Removed together, because each removal moves all that follows.
+    let mut reset = HashSet::new();
     for (key, value) in given {
+        work::check_beyond_deadline()?;
         if value.is_null() {
             match key.strip_suffix('*') {
                 Some(prefix) => current.retain(|existing, _| !existing.starts_with(prefix)),
                 // Like Elasticsearch, this allows resetting an unknown key that is set, and refuses one that
                 // is not set.
-                None if current.shift_remove(key).is_none() => drop(known(kind, key)?),
-                None => {}
+                None if !current.contains_key(key) => drop(known(kind, key)?),
+                None => drop(reset.insert(key.as_str())),
             }
             continue;
         }
@@ -430,6 +451,7 @@ fn apply(current: &mut FlatSettings, kind: &str, given: &FlatSettings) -> Result
         current.insert(key.clone(), value.clone());
         set.insert(key.clone(), value.clone());
     }
+    current.retain(|key, _| !reset.contains(key.as_str()));
     Ok(set)
 }
 
@@ -467,6 +489,20 @@ mod tests {
             json!({"persistent": {"search.max_buckets": "x"}}),
             "Failed to parse value [x] for setting [search.max_buckets]",
         );
+    }
+
+    #[test]
+    fn few_loggers_have_levels_of_their_own_and_all_of_them_can_be_reset() {
+        let loggers = |count: usize, level: Value| -> Value {
+            json!({"transient": Map::from_iter((0..count).map(|n| (format!("logger.a{n}"), level.clone())))})
+        };
+        let (full, ..) =
+            ClusterSettings::default().update(&loggers(LOGGERS_MAX, "info".into())).expect("room");
+        let refused = full.update(&json!({"persistent": {"logger.b": "info"}})).expect_err("one too many");
+        assert_eq!(refused.reason, "more than [1000] loggers would have a level of their own");
+        let (kept, ..) = full.update(&json!({"transient": {"logger.a0": "warn"}})).expect("not one more");
+        let (none, ..) = kept.update(&loggers(LOGGERS_MAX - 1, Value::Null)).expect("resets");
+        assert_eq!(none.loggers(), [(format!("a{}", LOGGERS_MAX - 1), "info".to_owned())]);
     }
 
     #[test]

@@ -35,8 +35,8 @@ const DRAIN_PAUSE: Duration = Duration::from_millis(500);
 /// The buffer of a body may be this many times as large as the part that has arrived. So a length that a
 /// client merely announces takes no memory from others, and few bytes are copied when the buffer grows.
 const CAPACITY_FACTOR: usize = 2;
-/// Maximum size of a body that is read without being charged.
-const UNCHARGED_BYTES_MAX: usize = 1 << 20;
+/// Maximum size of a body of the cluster's settings for which nothing is charged.
+const UNCHARGED_BYTES_MAX: usize = 16 << 10;
 
 /// A body that has arrived.
 pub(super) struct Received {
@@ -67,11 +67,13 @@ impl Received {
         let is_gzip = is_gzip(header("content-encoding"))?;
         let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
         // Requests to change the breakers' own settings must pass whatever the breakers say, so that a wrong
-        // limit can be corrected.
-        let is_charged = route.path != "/_cluster/settings";
+        // limit can be corrected. Such a request is small, and what it says is not packed: an alias of YAML
+        // stands for any number of values.
+        let is_plain = !is_gzip && is_json(header("content-type"));
+        let is_charged = route.path != "/_cluster/settings" || !is_plain;
         let pending = (route.pool == PoolName::Write).then(|| app.node.indexing_pressure().begin());
         let mut charge = BodyCharge { charge: None, pending, is_charged };
-        let max_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
+        let max_bytes = config.max_content_bytes;
         let bytes = read_body(body, length_hint, app, max_bytes, &mut charge).await?;
         let format = if bytes.is_empty() { Format::Json } else { media::of_body(header("content-type"))? };
         Ok(Received { bytes, is_gzip, format, charge, max_bytes })
@@ -84,6 +86,11 @@ impl Received {
         }
         Ok(())
     }
+}
+
+/// Whether a body with this `Content-Type`, if there is a body, is JSON.
+fn is_json(content_type: Option<&str>) -> bool {
+    content_type.is_none_or(|header| matches!(media::of_body(Some(header)), Ok(Format::Json)))
 }
 
 /// Returns whether a body with this `Content-Encoding` is compressed.
@@ -169,6 +176,7 @@ async fn read_body(
             return Err(too_large(max_bytes));
         }
         body_charge.arrived(data.len())?;
+        body_charge.is_charged |= needed > UNCHARGED_BYTES_MAX;
         if needed > charged_bytes.max(FREE_BODY_BYTES) {
             // Memory that the allocator reuses is resident although nothing has arrived in it, so the whole
             // buffer is charged.

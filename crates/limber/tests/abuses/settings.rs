@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Victim, list};
+use super::{Victim, check_refusal, list};
 
 #[test]
 fn of_an_index() {
@@ -56,4 +56,26 @@ fn of_the_breakers() {
     ] {
         victim.bad("PUT", "/_cluster/settings", json!({"persistent": {name: value}}).to_string());
     }
+}
+
+/// What the cluster's settings take is charged like everything else: the values of a body, and what stays until
+/// it is reset.
+#[test]
+fn of_the_cluster() {
+    let mut victim = Victim::start();
+    let key = "cluster.routing.allocation.awareness.force.zone.values";
+    let list = format!("{{\"transient\":{{\"{key}\":[{}0]}}}}", "0,".repeat(4 << 20));
+    assert_eq!(victim.refused(&[429], "PUT", "/_cluster/settings", list), "circuit_breaking_exception");
+    let (values, aliases) = (vec!["1"; 100_000].join(","), vec!["*a"; 95].join(","));
+    let yaml = format!("a: &a [{values}]\nb: [{aliases}]\n");
+    let headers = [("content-type", "application/yaml"), ("accept", "application/json")];
+    let answer = victim.send_with("PUT", "/_cluster/settings", &headers, yaml);
+    check_refusal(&answer, &[400, 429], "aliases");
+    let text = "x".repeat(8 << 20);
+    let is_refused = (0..30).any(|n| {
+        let name = format!("cluster.metadata.a{n}");
+        victim.send("PUT", "/_cluster/settings", json!({"transient": {name: text}}).to_string()).status == 429
+    });
+    assert!(is_refused, "transient settings are charged");
+    victim.ok("PUT", "/_cluster/settings", json!({"transient": {"cluster.metadata.*": null}}).to_string());
 }

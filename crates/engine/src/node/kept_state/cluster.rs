@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::kept::Content;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::environment::format_utc_millis;
@@ -11,6 +12,9 @@ use crate::node::Node;
 use crate::node::life::open::apply_limits;
 use crate::node::life::segment_memory::{SIZE, check_budget};
 use crate::settings::{ClusterSettings, nest};
+
+/// The key under which transient settings are charged in [`Kept`](super::kept::Kept).
+const TRANSIENT: &str = "transient settings";
 
 impl Node {
     /// Returns the body of `GET /_cluster/state/{metrics}/{index}`; `metrics` is a comma-separated list or
@@ -252,14 +256,26 @@ impl Node {
         if persistent.contains_key(SIZE) || transient.contains_key(SIZE) {
             check_budget(&next, self.ledger.limit_bytes)?;
         }
-        if next.persistent != self.settings.load().persistent {
-            self.change_state(|state| state.persistent_settings = next.persistent.clone())?;
+        self.keep_transient(&next)?;
+        if next.persistent != self.settings.load().persistent
+            && let Err(error) = self.change_state(|state| state.persistent_settings = next.persistent.clone())
+        {
+            self.kept.keep_always(TRANSIENT, &Content::of_state(&transient_text(&self.settings.load())));
+            return Err(error);
         }
         apply_limits(&self.ledger, &next);
         self.apply_segment_memory(&next);
         self.scripts.set_limits(next.script_limits()?);
         let is_blocked = self.use_settings(next);
         Ok((json!({"persistent": persistent, "transient": transient}), is_blocked))
+    }
+
+    /// Charges the transient settings, which no file holds.
+    fn keep_transient(&self, next: &ClusterSettings) -> Result<()> {
+        match next.transient == self.settings.load().transient {
+            true => Ok(()),
+            false => self.kept.keep(TRANSIENT, &Content::of_state(&transient_text(next))),
+        }
     }
 
     /// Makes settings of the cluster the current ones. Returns whether it takes no writes from now on. Called
@@ -269,6 +285,10 @@ impl Node {
         self.settings.store(next.clone());
         self.cluster_blocks.set(&next)
     }
+}
+
+fn transient_text(settings: &ClusterSettings) -> String {
+    Value::Object(settings.transient.clone()).to_string()
 }
 
 /// Returns the id of the only copy of a shard.

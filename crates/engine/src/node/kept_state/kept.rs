@@ -40,7 +40,7 @@ pub(in crate::node) struct Content<'c> {
 }
 
 impl<'c> Content<'c> {
-    /// The node's state, which has no fields and no shards.
+    /// The node's state, or a part of it: it has no fields and no shards.
     pub(in crate::node) fn of_state(json: &'c str) -> Content<'c> {
         Content { json: json.as_bytes(), fields: 0, shards: 0 }
     }
