@@ -3,6 +3,7 @@
 //! Source: `Automatons#pattern`.
 
 use std::collections::HashMap;
+use std::str::Chars;
 use std::sync::{Arc, LazyLock, Weak};
 
 use limber_mapping::RequestError;
@@ -14,8 +15,13 @@ use crate::Result;
 /// Sizes in bytes that a compiled regular expression may have: it counts as the first that suffices. Names
 /// are short, so one that needs more than the last is refused.
 const REGEX_BYTES: [usize; 4] = [8 << 10, 32 << 10, 128 << 10, 256 << 10];
+/// Longest text of a regular expression, in bytes. A longer one would need more than the last size; to parse
+/// it takes a hundred times its length.
+const REGEX_TEXT_BYTES_MAX: usize = 64 << 10;
 /// Bytes that a regular expression keeps of its last matches.
 const REGEX_CACHE_BYTES: usize = 64 << 10;
+/// How much of an expression that is too long an error shows.
+const SHOWN_CHARS: usize = 100;
 /// Operators of Lucene's regular expressions that have another meaning here, or none.
 const LUCENE_ONLY: [char; 6] = ['~', '&', '@', '<', '>', '#'];
 
@@ -101,6 +107,12 @@ impl NamePattern {
         let complement = inner.strip_prefix("~(").and_then(|rest| rest.strip_suffix(')'));
         let wrap = if complement.is_some() { NamePattern::Not } else { NamePattern::Regex };
         let inner = complement.unwrap_or(inner);
+        if inner.len() > REGEX_TEXT_BYTES_MAX {
+            let shown: String = whole.chars().take(SHOWN_CHARS).collect();
+            return Err(RequestError::illegal_argument(format!(
+                "The pattern [{shown}...] has more than [{REGEX_TEXT_BYTES_MAX}] bytes"
+            )));
+        }
         if let Some(operator) = LUCENE_ONLY.iter().find(|operator| inner.contains(**operator)) {
             return Err(bad(format!("the operator [{operator}] is not supported")));
         }
@@ -135,36 +147,33 @@ impl NamePattern {
     }
 }
 
-/// Whether `text` matches `pattern`. Takes linear space, and time of at most the product of their lengths.
+/// Whether `text` matches `pattern`. Takes no memory, and time of at most the product of their lengths.
 pub(crate) fn wildcard_matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        let step = match pattern.get(p) {
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
+    // What follows the last star, and the text from which it was tried last.
+    let mut star: Option<(Chars<'_>, Chars<'_>)> = None;
+    while let Some(character) = text.clone().next() {
+        let mut rest = pattern.clone();
+        let fits = match rest.next() {
             Some('*') => {
-                star = Some((p + 1, t));
-                p += 1;
+                star = Some((rest.clone(), text.clone()));
+                pattern = rest;
                 continue;
             }
-            Some('?') => Some(1),
-            Some('\\') if pattern.get(p + 1) == Some(&text[t]) => Some(2),
-            Some(&literal) if literal != '\\' && literal == text[t] => Some(1),
-            _ => None,
+            Some('?') => true,
+            Some('\\') => rest.next() == Some(character),
+            literal => literal == Some(character),
         };
-        match (step, star) {
-            (Some(count), _) => {
-                p += count;
-                t += 1;
-            }
-            (None, Some((after, end))) => {
-                star = Some((after, end + 1));
-                (p, t) = (after, end + 1);
-            }
-            (None, None) => return false,
+        if fits {
+            pattern = rest;
+            text.next();
+            continue;
         }
+        let Some((after, tried)) = &mut star else { return false };
+        tried.next();
+        (pattern, text) = (after.clone(), tried.clone());
     }
-    pattern[p..].iter().all(|&rest| rest == '*')
+    pattern.all(|rest| rest == '*')
 }
 
 /// Whether every name that matches `narrow` also matches `wide`; in both only `*` is special. Returns
@@ -198,6 +207,12 @@ mod tests {
         check("/a|b/", "ab", false);
         check("/~(([.]|ilm-history-).*)/", ".kibana", false);
         check("/~(([.]|ilm-history-).*)/", "logs", true);
+        check("*a?c*", "xabcabd", true);
+        check("*ab", "aaaaab", true);
+        check("é*", "éa", true);
+        check("\\", "a", false);
+        let long = "/".to_owned() + &"a".repeat(REGEX_TEXT_BYTES_MAX + 1) + "/";
+        assert!(NamePattern::parse(&long).expect_err("too long").reason.len() < 200);
         for broken in ["/a", "/a(/", "/a&b/", "/~a/", "/(a{1000}){1000}/"] {
             assert!(NamePattern::parse(broken).is_err(), "{broken}");
         }

@@ -56,8 +56,9 @@ const SIZE_TIMES_TEXT_MAX: u64 = 1 << 36;
 /// of `regex`.
 const AUTOMATON_BYTES_MAX: usize = 2 << 20;
 
-/// Maximum number of characters of one pattern, with grok references expanded.
-const PATTERN_CHARS_MAX: usize = 100_000;
+/// Maximum number of bytes of one pattern, with grok references expanded. It is checked before a pattern is
+/// translated too: a class of two characters may become one of ninety.
+const PATTERN_BYTES_MAX: usize = 100_000;
 
 /// Start and end of a match's groups, the whole match first; `None` if the group did not take part.
 pub type Groups = Vec<Option<(usize, usize)>>;
@@ -182,18 +183,18 @@ impl Drop for Watch {
 impl Pattern {
     /// Compiles a `java.util.regex` pattern. The error is only the reason.
     pub fn parse(pattern: &str) -> Result<Pattern, String> {
+        check_length(pattern)?;
         Pattern::compile(&translate(pattern, Dialect::Java), AUTOMATON_BYTES_MAX)
     }
 
     /// Compiles an Oniguruma (Ruby syntax) pattern as grok uses it: `^` and `$` match at line breaks.
     pub fn parse_oniguruma(pattern: &str) -> Result<Pattern, String> {
+        check_length(pattern)?;
         Pattern::compile(&format!("(?m){}", translate(pattern, Dialect::Ruby)), COMPILED_BYTES_MAX)
     }
 
     fn compile(pattern: &str, automaton_bytes_max: usize) -> Result<Pattern, String> {
-        if pattern.len() > PATTERN_CHARS_MAX {
-            return Err("the pattern is too long".to_owned());
-        }
+        check_length(pattern)?;
         for (step, size) in SIZE_STEPS.into_iter().enumerate() {
             let linear = regex::RegexBuilder::new(pattern)
                 .size_limit(size)
@@ -339,6 +340,13 @@ pub fn watched<T>(text: &str, run: impl FnOnce() -> T) -> Result<T, Error> {
     Ok(run())
 }
 
+fn check_length(pattern: &str) -> Result<(), String> {
+    match pattern.len() > PATTERN_BYTES_MAX {
+        true => Err("the pattern is too long".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// Returns where the search continues after a match: at its end, or a character later if the match was
 /// empty. `None` at the end of the text.
 pub fn after(text: &str, start: usize, end: usize) -> Option<usize> {
@@ -376,6 +384,13 @@ mod tests {
         check(r"(?<!a)b", "-", "abb", Ok("ab-"));
         check(r"\Qa.b\E+", "-", "a.bb a+b", Ok("- a+b"));
         check(r"[\s\d]+", "", "a 1\u{a0}\u{663}", Ok("a\u{a0}\u{663}"));
+    }
+
+    #[test]
+    fn a_pattern_that_is_too_long_is_not_translated() {
+        let classes = r"\h".repeat(PATTERN_BYTES_MAX);
+        assert_eq!(Pattern::parse(&classes).map(drop), Err("the pattern is too long".to_owned()));
+        assert!(Pattern::parse_oniguruma(&classes).is_err());
     }
 
     #[test]

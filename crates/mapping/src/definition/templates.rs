@@ -38,8 +38,16 @@ const KEPT_MAX: usize = 128;
 const KEPT_BYTES_MAX: usize = 64 << 10;
 static KEPT: LazyLock<Mutex<HashMap<String, Arc<Regex>>>> = LazyLock::new(Mutex::default);
 
+/// Longest text of an expression, in bytes. What a longer one is compiled to is larger than `regex` allows.
+const PATTERN_BYTES_MAX: usize = 512 << 10;
+/// Bytes of memory per byte of an expression while it is parsed.
+const PARSED_FACTOR: u64 = 128;
+
 /// Compiles an expression that must match whole names. `None` if it is invalid or too large.
 fn compiled(pattern: &str) -> Option<Arc<Regex>> {
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return None;
+    }
     if let Some(known) = KEPT.lock().get(pattern) {
         return Some(known.clone());
     }
@@ -182,7 +190,8 @@ impl Template {
         }
         if self.is_regex {
             for pattern in self.matches.iter().chain(&self.unmatches) {
-                limber_work::check()?;
+                let parsed_bytes = pattern.len().min(PATTERN_BYTES_MAX) as u64 * PARSED_FACTOR;
+                limber_work::claim(parsed_bytes)?;
                 compiled(pattern).ok_or_else(|| {
                     RequestError::illegal_argument(format!(
                         "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic template [{}].",

@@ -54,7 +54,7 @@ impl KeptSecurity {
         kept: &Kept,
     ) -> Result<KeptSecurity> {
         let (own, store) = read(environment, state)?;
-        let charged_bytes = growth(&Store::default(), &store).max(0) as u64;
+        let charged_bytes = growth(&Store::default(), &store)?.max(0) as u64;
         kept.keep_bytes_always(SECURITY, charged_bytes);
         Ok(KeptSecurity {
             store: ArcSwap::from_pointee(store),
@@ -78,7 +78,10 @@ fn read(environment: &Environment, state: &NodeState) -> Result<(Option<Security
 }
 
 /// Returns how many more bytes of memory `next` takes than `before`.
-fn growth(before: &Store, next: &Store) -> i64 {
+///
+/// # Errors
+/// The client has disconnected: a change of many entries takes long to weigh.
+fn growth(before: &Store, next: &Store) -> Result<i64> {
     let bytes = |name: &str, members: Option<Map<String, Value>>| {
         members.map_or(0, |members| {
             let text = Value::Object(members).to_string();
@@ -86,13 +89,12 @@ fn growth(before: &Store, next: &Store) -> i64 {
         })
     };
     let mut growth = 0;
-    let counted =
-        next.for_each_change(before, |change| -> std::result::Result<(), std::convert::Infallible> {
-            growth += bytes(change.name, change.after) - bytes(change.name, change.before);
-            Ok(())
-        });
-    let Ok(()) = counted;
-    growth
+    next.for_each_change(before, |change| -> Result<()> {
+        limber_work::check_beyond_deadline()?;
+        growth += bytes(change.name, change.after) - bytes(change.name, change.before);
+        Ok(())
+    })?;
+    Ok(growth)
 }
 
 impl Node {
@@ -118,7 +120,7 @@ impl Node {
         }
         next.version += 1;
         self.move_security(&mut files)?;
-        let charged_bytes = files.charged_bytes.saturating_add_signed(growth(&before, &next));
+        let charged_bytes = files.charged_bytes.saturating_add_signed(growth(&before, &next)?);
         self.kept.keep_bytes(SECURITY, charged_bytes)?;
         let refused = |error: &limber_store::Error| self.state_refused(error);
         let written = match &mut files.own {

@@ -29,6 +29,8 @@ pub(super) struct RestoreRequest {
 
 /// Limit on the compiled size of a rename pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// Longest text of a rename pattern.
+const PATTERN_TEXT_BYTES_MAX: usize = 64 << 10;
 /// Settings that define an index and cannot be changed by a restore.
 const UNMODIFIABLE: &[&str] = &[
     "index.number_of_shards",
@@ -173,6 +175,12 @@ fn renaming(
             "[{what}_replacement] may have at most [{REPLACEMENT_BYTES_MAX}] bytes"
         )));
     }
+    // To parse a pattern takes a hundred times its length.
+    if pattern.len() > PATTERN_TEXT_BYTES_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "[{what}_pattern] may have at most [{PATTERN_TEXT_BYTES_MAX}] bytes"
+        )));
+    }
     let compiled =
         regex::RegexBuilder::new(&pattern).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
             RequestError::illegal_argument(format!("[{what}_pattern] [{pattern}] cannot be used: {error}"))
@@ -235,6 +243,14 @@ mod tests {
         let body = json!({"ignore_index_settings": "a,".repeat(10_000)});
         let error = RestoreRequest::parse(&body).map(drop).expect_err("too long");
         assert_eq!(error.reason, "more than [10000] names in one expression");
+    }
+
+    #[test]
+    fn patterns_have_a_length() {
+        let pattern = "a".repeat(PATTERN_TEXT_BYTES_MAX + 1);
+        let body = json!({"rename_pattern": pattern, "rename_replacement": "b"});
+        let error = RestoreRequest::parse(&body).map(drop).expect_err("too long");
+        assert_eq!(error.reason, "[rename_pattern] may have at most [65536] bytes");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `_security/api_key`: keys with at most the privileges that their owner had when they were created or last
 //! changed.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use limber_access::{
@@ -294,7 +295,7 @@ fn is_of(key: &ApiKey, owner: &Identity) -> bool {
 /// Which keys a request selects.
 #[derive(Default)]
 struct Chosen {
-    ids: Vec<String>,
+    ids: HashSet<String>,
     name: Option<NamePattern>,
     username: Option<String>,
     realm: Option<String>,
@@ -303,7 +304,7 @@ struct Chosen {
 
 impl Chosen {
     fn matches(&self, id: &str, key: &ApiKey, access: &Access) -> bool {
-        (self.ids.is_empty() || self.ids.iter().any(|one| one == id))
+        (self.ids.is_empty() || self.ids.contains(id))
             && self.name.as_ref().is_none_or(|name| name.matches(&key.name))
             && self.username.as_ref().is_none_or(|name| *name == key.username)
             && self.realm.as_ref().is_none_or(|name| *name == key.realm)
@@ -400,7 +401,7 @@ fn chosen_by(body: &Value) -> Result<Chosen> {
                 is_any |= !chosen.ids.is_empty();
                 continue;
             }
-            "id" => chosen.ids = vec![text()?],
+            "id" => chosen.ids = HashSet::from([text()?]),
             "name" => chosen.name = Some(NamePattern::parse(&text()?)?),
             "username" => chosen.username = Some(text()?),
             "realm_name" => chosen.realm = Some(text()?),

@@ -5,6 +5,7 @@
 //! these queries.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use limber_access::NamePattern;
 use limber_engine::Result;
@@ -13,6 +14,12 @@ use serde_json::{Map, Value, json};
 
 const DEPTH_MAX: usize = 20;
 const SIZE_MAX: u64 = 10_000;
+/// Longest name of a field, in bytes. It is taken apart for each entry.
+const FIELD_BYTES_MAX: usize = 4_096;
+/// Longest pattern, and longest text that is compared with one, in bytes. Source: Lucene's
+/// `IndexWriter.MAX_TERM_LENGTH` for the text.
+const PATTERN_BYTES_MAX: usize = 4_096;
+const TEXT_BYTES_MAX: usize = 32_766;
 
 /// The kind of entry that is queried, and the fields that queries may use.
 #[derive(Debug)]
@@ -60,8 +67,8 @@ pub(super) struct Query {
 
 enum Clause {
     All,
-    Ids(Vec<String>),
-    Terms(String, Vec<Value>),
+    Ids(HashSet<String>),
+    Terms(String, HashSet<String>),
     Prefix(String, String),
     Wildcard(String, NamePattern),
     Exists(String),
@@ -99,7 +106,7 @@ impl Query {
         let mut found = Vec::new();
         for one in shown {
             limber_work::check()?;
-            if self.clause.matches(&one) {
+            if self.clause.matches(&one)? {
                 found.push(one);
             }
         }
@@ -168,11 +175,12 @@ impl Subject {
             ),
             "term" | "match" => {
                 let (field, value) = valued(&body, "query")?;
-                Clause::Terms(field, vec![value])
+                Clause::Terms(field, HashSet::from([plain(&value)]))
             }
             "terms" => {
                 let (field, value) = valued(&body, "values")?;
-                Clause::Terms(field, value.as_array().cloned().ok_or_else(|| self.refused("[terms]"))?)
+                let values = value.as_array().ok_or_else(|| self.refused("[terms]"))?;
+                Clause::Terms(field, values.iter().map(plain).collect())
             }
             "prefix" => {
                 let (field, value) = valued(&body, "prefix")?;
@@ -180,9 +188,19 @@ impl Subject {
             }
             "wildcard" => {
                 let (field, value) = valued(&body, "wildcard")?;
-                Clause::Wildcard(field, NamePattern::parse(&text(value)?)?)
+                let pattern = text(value)?;
+                if pattern.len() > PATTERN_BYTES_MAX {
+                    return Err(
+                        self.refused(format_args!("[wildcard] of more than [{PATTERN_BYTES_MAX}] bytes"))
+                    );
+                }
+                Clause::Wildcard(field, NamePattern::parse(&pattern)?)
             }
-            "exists" => Clause::Exists(text(body["field"].clone())?),
+            "exists" => {
+                let field = text(body["field"].clone())?;
+                self.check_length(&field)?;
+                Clause::Exists(field)
+            }
             "range" => {
                 let (field, bounds) = one(&body)?;
                 self.check_field(&field)?;
@@ -233,9 +251,13 @@ impl Subject {
         items
             .iter()
             .map(|item| match item {
-                Value::String(field) => Ok((field.clone(), false)),
+                Value::String(field) => {
+                    self.check_length(field)?;
+                    Ok((field.clone(), false))
+                }
                 Value::Object(members) if members.len() == 1 => {
                     let (field, how) = members.iter().next().ok_or_else(|| self.refused("[sort]"))?;
+                    self.check_length(field)?;
                     let order = how.as_str().or_else(|| how["order"].as_str()).unwrap_or("asc");
                     Ok((field.clone(), order == "desc"))
                 }
@@ -244,7 +266,15 @@ impl Subject {
             .collect()
     }
 
+    fn check_length(&self, field: &str) -> Result<()> {
+        match field.len() > FIELD_BYTES_MAX {
+            true => Err(self.refused(format_args!("a field of more than [{FIELD_BYTES_MAX}] bytes"))),
+            false => Ok(()),
+        }
+    }
+
     fn check_field(&self, field: &str) -> Result<()> {
+        self.check_length(field)?;
         match self.fields.contains(&field) || (self.has_metadata && field.starts_with("metadata.")) {
             true => Ok(()),
             false => Err(RequestError::illegal_argument(format!(
@@ -298,23 +328,22 @@ fn compare(left: &Option<SortKey>, right: &Option<SortKey>) -> Ordering {
 }
 
 impl Clause {
-    fn matches(&self, key: &Value) -> bool {
-        match self {
+    fn matches(&self, key: &Value) -> Result<bool> {
+        limber_work::check()?;
+        Ok(match self {
             Clause::All => true,
-            Clause::Ids(ids) => ids.iter().any(|id| key["id"] == id.as_str()),
-            Clause::Terms(field, values) => {
-                let is_wanted =
-                    |own: &Value| values.iter().any(|value| *value == *own || plain(value) == plain(own));
-                member(key, field).is_some_and(|own| match own {
-                    Value::Array(several) => several.iter().any(is_wanted),
-                    one => is_wanted(one),
-                })
+            Clause::Ids(ids) => key["id"].as_str().is_some_and(|id| ids.contains(id)),
+            Clause::Terms(field, values) => any_of(member(key, field), |own| values.contains(&plain(own)))?,
+            Clause::Prefix(field, prefix) => {
+                any_of(member(key, field), |own| own.as_str().is_some_and(|own| own.starts_with(prefix)))?
             }
-            Clause::Prefix(field, prefix) => has_text(member(key, field), |own| own.starts_with(prefix)),
-            Clause::Wildcard(field, pattern) => has_text(member(key, field), |own| pattern.matches(own)),
+            Clause::Wildcard(field, pattern) => {
+                let fits = |own: &str| own.len() <= TEXT_BYTES_MAX && pattern.matches(own);
+                any_of(member(key, field), |own| own.as_str().is_some_and(fits))?
+            }
             Clause::Exists(field) => member(key, field).is_some_and(|own| !own.is_null()),
             Clause::Range(field, bounds) => {
-                let Some(own) = member(key, field).and_then(Value::as_f64) else { return false };
+                let Some(own) = member(key, field).and_then(Value::as_f64) else { return Ok(false) };
                 bounds.iter().all(|(bound, value)| {
                     let value = value.as_f64().unwrap_or(f64::NAN);
                     match bound.as_str() {
@@ -326,20 +355,37 @@ impl Clause {
                 })
             }
             Clause::Bool { must, should, must_not, least } => {
-                must.iter().all(|clause| clause.matches(key))
-                    && !must_not.iter().any(|clause| clause.matches(key))
-                    && should.iter().filter(|clause| clause.matches(key)).count() >= *least
+                for (clauses, wanted) in [(must, true), (must_not, false)] {
+                    for clause in clauses {
+                        if clause.matches(key)? != wanted {
+                            return Ok(false);
+                        }
+                    }
+                }
+                let mut count = 0;
+                for clause in should {
+                    count += usize::from(clause.matches(key)?);
+                }
+                count >= *least
             }
-        }
+        })
     }
 }
 
-/// Whether the string, or one of a list, satisfies the predicate.
-fn has_text(own: Option<&Value>, is_such: impl Fn(&str) -> bool) -> bool {
-    match own {
-        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).any(is_such),
-        own => own.and_then(Value::as_str).is_some_and(is_such),
+/// Whether the value, or one of a list, satisfies the predicate.
+fn any_of(own: Option<&Value>, is_such: impl Fn(&Value) -> bool) -> Result<bool> {
+    let several = match own {
+        None => return Ok(false),
+        Some(Value::Array(several)) => several.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+    };
+    for own in several {
+        limber_work::check()?;
+        if is_such(own) {
+            return Ok(true);
+        }
     }
+    Ok(false)
 }
 
 fn plain(value: &Value) -> String {
@@ -352,10 +398,10 @@ mod tests {
 
     #[test]
     fn queries() {
-        let key = json!({"id": "1", "name": "app-one", "username": "u", "invalidated": false, "creation": 5, "metadata": {"env": "dev"}});
+        let key = json!({"id": "1", "name": "app-one", "username": "u", "invalidated": false, "creation": 5, "metadata": {"env": "dev", "n": [1, "bb"]}});
         let check = |query: Value, expected: bool| {
             let parsed = Query::parse(&json!({"query": query}), &API_KEY).expect("valid");
-            assert_eq!(parsed.clause.matches(&key), expected, "{query}");
+            assert_eq!(parsed.clause.matches(&key).expect("no request"), expected, "{query}");
         };
         check(json!({"match_all": {}}), true);
         check(json!({"term": {"name": {"value": "app-one"}}}), true);
@@ -365,6 +411,9 @@ mod tests {
         check(json!({"term": {"metadata.env": "dev"}}), true);
         check(json!({"term": {"invalidated": false}}), true);
         check(json!({"range": {"creation": {"gte": 5, "lt": 6}}}), true);
+        check(json!({"terms": {"metadata.n": [1, "c"]}}), true);
+        check(json!({"terms": {"metadata.n": [3, "c"]}}), false);
+        check(json!({"wildcard": {"metadata.n": "b*"}}), true);
         check(json!({"exists": {"field": "expiration"}}), false);
         check(
             json!({"bool": {"must": [{"term": {"username": "u"}}], "must_not": [{"ids": {"values": ["1"]}}]}}),
@@ -376,5 +425,11 @@ mod tests {
         {
             assert!(Query::parse(&json!({"query": query}), &API_KEY).is_err(), "{query}");
         }
+        let long = "a".repeat(PATTERN_BYTES_MAX + 1);
+        let pattern = json!({"query": {"wildcard": {"name": long}}});
+        assert!(Query::parse(&pattern, &API_KEY).is_err());
+        let field = format!("metadata.{}", "a".repeat(FIELD_BYTES_MAX));
+        assert!(Query::parse(&json!({"query": {"exists": {"field": field}}}), &API_KEY).is_err());
+        assert!(Query::parse(&json!({"sort": [field]}), &API_KEY).is_err());
     }
 }
