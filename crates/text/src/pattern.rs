@@ -58,7 +58,7 @@ const AUTOMATON_BYTES_MAX: usize = 2 << 20;
 
 /// Maximum number of bytes of one pattern, with grok references expanded. It is checked before a pattern is
 /// translated too: a class of two characters may become one of ninety.
-const PATTERN_BYTES_MAX: usize = 100_000;
+pub const PATTERN_BYTES_MAX: usize = 100_000;
 
 /// Start and end of a match's groups, the whole match first; `None` if the group did not take part.
 pub type Groups = Vec<Option<(usize, usize)>>;

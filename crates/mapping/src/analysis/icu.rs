@@ -144,13 +144,24 @@ impl Form {
     }
 }
 
+/// Longest text of a set of characters.
+const SET_BYTES_MAX: usize = 16 << 10;
+
 /// Reads the setting `unicode_set_filter`: a set of characters, as far as it uses the syntax of regular
 /// expressions.
 fn only(settings: &Settings<'_>) -> Result<Option<ClassUnicode>, RequestError> {
     let set = settings.text("unicode_set_filter").or(settings.text("unicodeSetFilter"));
     let Some(set) = set else { return Ok(None) };
+    // To parse a set takes a hundred times its length.
+    if set.len() > SET_BYTES_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "[unicode_set_filter] of [{}] has more than [{SET_BYTES_MAX}] bytes",
+            settings.name
+        )));
+    }
     let is_plain = set.starts_with('[') && set.ends_with(']') && !set.contains(['&', '{', '$', ' ']);
-    let parsed = regex_syntax::parse(&set).ok().filter(|_| is_plain && !set.contains("-["));
+    let parsed = Some(&set).filter(|_| is_plain && !set.contains("-["));
+    let parsed = parsed.and_then(|set| regex_syntax::parse(set).ok());
     match parsed.map(|hir| hir.into_kind()) {
         Some(HirKind::Class(Class::Unicode(class))) => Ok(Some(class)),
         _ => Err(RequestError::unsupported(format!("[unicode_set_filter: {set}] of [{}]", settings.name))),
@@ -159,7 +170,7 @@ fn only(settings: &Settings<'_>) -> Result<Option<ClassUnicode>, RequestError> {
 
 #[cfg(test)]
 mod tests {
-    use super::Form;
+    use super::{Form, SET_BYTES_MAX};
     use crate::analysis::settings::Settings;
     use serde_json::json;
 
@@ -168,6 +179,14 @@ mod tests {
         let settings = Settings { name: "f", body: body.as_object().unwrap() };
         let form = if is_folding { Form::folding(&settings) } else { Form::normalizer(&settings) };
         assert_eq!(form.unwrap().apply(text), expected);
+    }
+
+    #[test]
+    fn sets_have_a_length() {
+        let body = json!({"unicode_set_filter": format!("[{}]", "a".repeat(SET_BYTES_MAX))});
+        let settings = Settings { name: "f", body: body.as_object().unwrap() };
+        let reason = Form::folding(&settings).map(drop).unwrap_err().reason;
+        assert_eq!(reason, "[unicode_set_filter] of [f] has more than [16384] bytes");
     }
 
     /// The results are those of ICU4J 74 and Lucene 9.12.3.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use limber_text::pattern::{Groups, Pattern};
+use limber_text::pattern::{Groups, PATTERN_BYTES_MAX, Pattern};
 use limber_work as work;
 
 use crate::RequestError;
@@ -14,6 +14,9 @@ const REFUSED_BYTES: usize = 1 << 40;
 pub(super) fn parse(source: &str, flags: Option<&str>) -> Result<Pattern, RequestError> {
     // A request may have thousands of them.
     work::check()?;
+    if source.len() > PATTERN_BYTES_MAX {
+        return Err(RequestError::bad_request("pattern_syntax_exception", "the pattern is too long"));
+    }
     let mut inline = String::new();
     let mut is_literal = false;
     for flag in flags.unwrap_or_default().split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
