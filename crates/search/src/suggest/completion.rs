@@ -5,6 +5,7 @@
 //! number of matches, memory with the number of suggestions requested.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use limber_mapping::Completion;
 use limber_mapping::analysis::Analyzer;
@@ -25,7 +26,8 @@ use crate::request::suggest::{Common, CompletionRequest, Scope, scopes};
 /// A document that matches.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    pub text: String,
+    /// What all documents with this input share.
+    pub text: Arc<str>,
     pub score: f32,
     segment: u32,
     doc: DocId,
@@ -57,7 +59,7 @@ impl Best {
     fn is_wanted(&self, score: f32, text: &str) -> bool {
         match self.found.last() {
             Some(worst) if self.found.len() >= self.count_max => {
-                score > worst.score || (score == worst.score && text <= worst.text.as_str())
+                score > worst.score || (score == worst.score && text <= &*worst.text)
             }
             _ => true,
         }
@@ -159,11 +161,13 @@ fn of_scope(
         }
         let mut postings = view.segment.postings(path, &cursor.info()?, Want::Docs)?;
         let contexts = FoundContexts::of(field, term);
+        let text: Arc<str> = entry.text.into();
         while postings.doc() != NO_MORE_DOCS {
+            context.check()?;
             let doc = postings.doc();
             if view.is_live(doc) && best.is_wanted(score, entry.text) {
                 best.add(Found {
-                    text: entry.text.to_owned(),
+                    text: text.clone(),
                     score,
                     segment: number,
                     doc,
@@ -247,7 +251,8 @@ fn read(
     let kind = shard.mapping.field(&common.field).and_then(|field| field.completion.clone());
     for (&place, hit) in places.iter().zip(fetch_hits(shard, searched, &hits, request, false, context)?) {
         let found = &all[place].1;
-        let mut option = json!({"text": found.text});
+        limber_work::claim(found.text.len() as u64)?;
+        let mut option = json!({"text": &*found.text});
         if let (Value::Object(shown), Value::Object(members)) = (&mut option, hit.to_json(&context.node_id)?)
         {
             shown.extend(members);
