@@ -2,7 +2,8 @@
 //!
 //! A connection uses a file descriptor. Shards need theirs whatever clients do, so part of the process's
 //! descriptors is never given to connections. What the rest of the process uses is measured periodically. A
-//! connection beyond the limit replaces the one that has been idle longest; if none is idle, it is refused.
+//! connection beyond the limit replaces the one that has been idle longest; if none is idle, it is refused. A
+//! connection on which a request arrives slowly counts as idle.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,6 +29,12 @@ const USED_BYTES: u64 = 20 << 10;
 /// Connections that have been used may take at most one in this many bytes of `memory.limit`. If they take
 /// more, idle ones among them are closed.
 const USED_SHARE: u64 = 4;
+/// A connection with part of a request counts as one more for each of so many bytes that have arrived, up to
+/// this number: heads and the first bytes of bodies are held about twice, and other bytes are charged.
+const PART_BYTES: u64 = USED_BYTES / 2;
+const PARTS_MAX: u64 = 4;
+/// Minimum speed of a request that takes longer than [`IDLE_AFTER`] to arrive: that of bodies.
+const REQUEST_BYTES_PER_SECOND: u64 = 64 << 10;
 /// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
 /// Maximum number of closing connections while others are accepted, because they hold their descriptors until
@@ -75,8 +82,15 @@ pub struct Connection {
     is_used: AtomicBool,
     /// The time of last use, in milliseconds since the server started.
     used_ms: AtomicU64,
+    /// When the request that has arrived in part began, in milliseconds since the server started and one
+    /// more; 0 if there is none.
+    receiving_ms: AtomicU64,
+    /// How many bytes of that request have arrived.
+    received_bytes: AtomicU64,
     is_closing: AtomicBool,
     asked_to_close: Notify,
+    /// When the server started.
+    started: Instant,
 }
 
 /// Counters of [`Connections`].
@@ -161,8 +175,11 @@ impl Connections {
             is_write_blocked: AtomicBool::new(false),
             is_used: AtomicBool::new(false),
             used_ms: AtomicU64::new(self.now_ms()),
+            receiving_ms: AtomicU64::new(0),
+            received_bytes: AtomicU64::new(0),
             is_closing: AtomicBool::new(false),
             asked_to_close: Notify::new(),
+            started: self.started,
         });
         open.by_id.insert(id, connection.clone());
         self.total_opened.fetch_add(1, Ordering::Relaxed);
@@ -179,10 +196,22 @@ impl Connections {
         self.allowed.store(allowed, Ordering::Relaxed);
         let surplus = open.alive().saturating_sub(allowed);
         self.close_idle(&mut open, surplus);
-        if open.alive() > self.used_max {
-            let used = open.by_id.values().filter(|connection| connection.is_used()).count();
-            self.close_idle_where(&mut open, used.saturating_sub(self.used_max), Connection::is_used);
+        self.close_used(&mut open);
+    }
+
+    /// Asks connections with buffers to close until the others fit.
+    fn close_used(&self, open: &mut Open) {
+        if open.alive() <= self.used_max / (1 + PARTS_MAX as usize) {
+            return;
         }
+        let used: usize = open.by_id.values().map(|connection| connection.weight()).sum();
+        let mut surplus = used.saturating_sub(self.used_max);
+        self.close_while(open, |connection| {
+            let weight = connection.weight();
+            let closes = surplus > 0 && weight > 0;
+            surplus -= weight.min(surplus);
+            closes
+        });
     }
 
     /// Counts a failure to accept because no descriptor was free, and closes some idle connections.
@@ -207,29 +236,24 @@ impl Connections {
 
     /// Asks up to `count` idle connections to close, starting with those idle longest. Returns their number.
     fn close_idle(&self, open: &mut Open, count: usize) -> usize {
-        self.close_idle_where(open, count, |_| true)
+        let mut left = count;
+        self.close_while(open, |_| {
+            let closes = left > 0;
+            left -= usize::from(closes);
+            closes
+        })
     }
 
-    fn close_idle_where(
-        &self,
-        open: &mut Open,
-        count: usize,
-        is_wanted: impl Fn(&Connection) -> bool,
-    ) -> usize {
-        if count == 0 {
-            return 0;
-        }
-        let Some(idle_since_ms) = self.now_ms().checked_sub(IDLE_AFTER.as_millis() as u64) else { return 0 };
-        let is_idle = |connection: &&Arc<Connection>| {
-            !connection.is_closing.load(Ordering::Relaxed)
-                && !connection.is_busy()
-                && is_wanted(connection)
-                && connection.used_ms.load(Ordering::Relaxed) <= idle_since_ms
-        };
-        let mut idle: Vec<&Arc<Connection>> = open.by_id.values().filter(is_idle).collect();
-        idle.sort_unstable_by_key(|connection| connection.used_ms.load(Ordering::Relaxed));
-        idle.truncate(count);
-        for connection in &idle {
+    /// Asks those idle connections to close for which `closes` returns true. It is asked in the order of how
+    /// long they have been idle, the longest first. Returns the number of closed ones.
+    fn close_while(&self, open: &mut Open, mut closes: impl FnMut(&Connection) -> bool) -> usize {
+        let now_ms = self.now_ms();
+        let idle =
+            |connection: &Arc<Connection>| Some((connection.idle_since_ms(now_ms)?, connection.clone()));
+        let mut idle: Vec<(u64, Arc<Connection>)> = open.by_id.values().filter_map(idle).collect();
+        idle.sort_unstable_by_key(|(since_ms, _)| *since_ms);
+        idle.retain(|(_, connection)| closes(connection));
+        for (_, connection) in &idle {
             connection.is_closing.store(true, Ordering::Relaxed);
             connection.asked_to_close.notify_one();
         }
@@ -292,13 +316,62 @@ impl Connection {
         self.asked_to_close.notified().await;
     }
 
-    fn is_used(&self) -> bool {
-        self.is_used.load(Ordering::Relaxed) && !self.is_closing.load(Ordering::Relaxed)
+    /// Since when the connection has been idle, or a request has been arriving too slowly. `None` if it is
+    /// in use or closing.
+    fn idle_since_ms(&self, now_ms: u64) -> Option<u64> {
+        if self.is_closing.load(Ordering::Relaxed) {
+            return None;
+        }
+        let (since_ms, is_idle) = match self.slow_since_ms(now_ms) {
+            Some(since_ms) => (since_ms, true),
+            None => (self.used_ms.load(Ordering::Relaxed), !self.is_busy()),
+        };
+        (is_idle && now_ms.checked_sub(since_ms)? >= IDLE_AFTER.as_millis() as u64).then_some(since_ms)
     }
 
-    /// Notes that bytes have arrived.
-    pub(super) fn note_use(&self) {
+    /// When the request began that has been arriving too slowly.
+    fn slow_since_ms(&self, now_ms: u64) -> Option<u64> {
+        let since_ms = self.receiving_ms.load(Ordering::Relaxed).checked_sub(1)?;
+        let enough_bytes = now_ms.saturating_sub(since_ms) * REQUEST_BYTES_PER_SECOND / 1_000;
+        let is_slow = self.received_bytes.load(Ordering::Relaxed) < enough_bytes;
+        (is_slow && !self.is_write_blocked.load(Ordering::Relaxed)).then_some(since_ms)
+    }
+
+    /// Whether a request is arriving slowly, so that nobody waits for a response yet.
+    pub fn is_slow(&self) -> bool {
+        let now_ms = self.now_ms();
+        let since_ms = self.slow_since_ms(now_ms);
+        since_ms.is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= IDLE_AFTER.as_millis() as u64)
+    }
+
+    /// How many used connections this one counts for; 0 if it has no buffers, or is closing.
+    fn weight(&self) -> usize {
+        if !self.is_used.load(Ordering::Relaxed) || self.is_closing.load(Ordering::Relaxed) {
+            return 0;
+        }
+        let parts = match self.receiving_ms.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => (self.received_bytes.load(Ordering::Relaxed) / PART_BYTES).min(PARTS_MAX),
+        };
+        1 + parts as usize
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.started.elapsed().as_millis() as u64
+    }
+
+    /// Notes that bytes have arrived. `is_part`: the request to which they belong is not complete.
+    pub(super) fn note_bytes(&self, count: usize, is_part: bool) {
         self.is_used.store(true, Ordering::Relaxed);
+        if !is_part {
+            self.receiving_ms.store(0, Ordering::Relaxed);
+            return;
+        }
+        if self.receiving_ms.load(Ordering::Relaxed) == 0 {
+            self.received_bytes.store(0, Ordering::Relaxed);
+            self.receiving_ms.store(self.now_ms() + 1, Ordering::Relaxed);
+        }
+        self.received_bytes.fetch_add(count as u64, Ordering::Relaxed);
     }
 
     pub(super) fn set_write_blocked(&self, is_blocked: bool) {
@@ -324,7 +397,7 @@ mod tests {
         for (n, admission) in admissions.iter().enumerate() {
             idle_for_ms(&open, admission, 10_000 - n as u64 * 1_000);
             if n > 0 {
-                admission.connection.note_use();
+                admission.connection.note_bytes(100, false);
             }
         }
         open.adjust_to(5);
@@ -333,6 +406,33 @@ mod tests {
             .map(|admission| admission.connection.is_closing.load(Ordering::Relaxed))
             .collect();
         assert_eq!(closing, [false, true, true, false, false]);
+    }
+
+    /// A client that sends most of a request and then waits makes room like an idle one, and counts for more.
+    /// One that sends fast is not disturbed.
+    #[test]
+    fn connections_with_slow_requests_are_closed() {
+        let open = connections(None, 20_000);
+        let open = Arc::new(Connections { used_max: 12, ..Arc::into_inner(open).expect("one owner") });
+        let admissions: Vec<Admission> = (0..4).filter_map(|_| admitted(&open)).collect();
+        let _requests: Vec<RequestGuard<'_>> =
+            admissions.iter().map(|admission| open.begin_request(&admission.connection)).collect();
+        for (n, admission) in admissions.iter().enumerate() {
+            let bytes = if n == 1 { 100 << 20 } else { 40 << 10 };
+            admission.connection.note_bytes(bytes, true);
+            let since_ms = open.now_ms() - 10_000 + n as u64;
+            admission.connection.receiving_ms.store(since_ms, Ordering::Relaxed);
+        }
+        open.adjust_to(4);
+        let closing = || -> Vec<bool> {
+            admissions.iter().map(|one| one.connection.is_closing.load(Ordering::Relaxed)).collect()
+        };
+        assert_eq!(closing(), [true, false, true, false]);
+        // When the request is complete, a response is awaited.
+        admissions[3].connection.note_bytes(1, false);
+        assert!(admissions[3].connection.is_busy() && !admissions[3].connection.is_slow());
+        open.close_idle(&mut open.open.lock(), 4);
+        assert_eq!(closing(), [true, false, true, false]);
     }
 
     const GB: u64 = 1 << 30;

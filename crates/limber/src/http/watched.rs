@@ -7,7 +7,7 @@ use std::io::{ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
@@ -23,8 +23,11 @@ pub const READ_BYTES_MAX: usize = 32 << 10;
 /// Maximum number of bytes passed on to Hyper at a time. A read that fills Hyper's first buffer of 8 KiB
 /// would make it double that buffer, which the connection keeps.
 const PASSED_BYTES_MAX: usize = (8 << 10) - 1;
-/// A client that reads nothing of its response for this long is disconnected.
+/// A client that is this far behind [`RESPONSE_BYTES_PER_SECOND`] is disconnected: one that reads nothing of
+/// its response for this long, or a little now and then.
 const STALL_TIME: Duration = Duration::from_secs(60);
+/// Minimum speed at which a response is read, the same as that of bodies.
+const RESPONSE_BYTES_PER_SECOND: u64 = 64 << 10;
 /// A client must finish a head within this time after its first byte. A client that sends nothing is idle,
 /// and its connection stays open.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -52,8 +55,9 @@ pub struct Watched {
     /// Valid bytes that could not be passed on immediately, and how many of them have been passed on since.
     ready: Vec<u8>,
     handed_on: usize,
-    /// Fires when the client has read nothing for too long.
-    stalled: Option<Pin<Box<Sleep>>>,
+    /// Fires when the client has not read for too long, and since when it has not. `None` while it reads.
+    stalled: Option<(Pin<Box<Sleep>>, Instant)>,
+    behind: Behind,
     /// Fires when the rest of a head takes too long.
     head_due: Option<Pin<Box<Sleep>>>,
     /// Fires when a closing connection has read for long enough. `None` until its sending half is closed.
@@ -70,6 +74,7 @@ impl Watched {
             ready: Vec::new(),
             handed_on: 0,
             stalled: None,
+            behind: Behind::default(),
             head_due: None,
             lingering: None,
         }
@@ -93,9 +98,10 @@ impl Watched {
                 };
             }
             let count = buffer.filled().len();
-            self.connection.note_use();
             valid.clear();
             self.framing.pass(buffer.filled(), valid);
+            let is_part = !self.framing.is_between_requests() && !self.framing.has_ended();
+            self.connection.note_bytes(count, is_part);
             match self.framing.is_within_head() {
                 true if self.head_due.is_none() => {
                     self.head_due = Some(Box::pin(tokio::time::sleep(HEAD_TIME)));
@@ -128,17 +134,37 @@ impl Watched {
     }
 
     /// Ends the connection if its client reads nothing for too long, because the response occupies memory.
-    fn note<T>(&mut self, outcome: Poll<Result<T>>, context: &mut Context<'_>) -> Poll<Result<T>> {
+    fn note(&mut self, outcome: Poll<Result<usize>>, context: &mut Context<'_>) -> Poll<Result<usize>> {
         self.connection.set_write_blocked(outcome.is_pending());
-        if outcome.is_ready() {
-            self.stalled = None;
-            return outcome;
+        if let Poll::Ready(written) = outcome {
+            if let Some((_, since)) = self.stalled.take() {
+                self.behind.waited(since.elapsed());
+            }
+            return Poll::Ready(written.inspect(|count| self.behind.read(*count)));
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL_TIME)));
+        let Behind(behind) = self.behind;
+        let (stalled, _) = self.stalled.get_or_insert_with(|| {
+            (Box::pin(tokio::time::sleep(STALL_TIME.saturating_sub(behind))), Instant::now())
+        });
         match stalled.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
         }
+    }
+}
+
+/// How far a client is behind the minimum speed of reading.
+#[derive(Debug, Default, Clone, Copy)]
+struct Behind(Duration);
+
+impl Behind {
+    fn waited(&mut self, time: Duration) {
+        self.0 = self.0.saturating_add(time);
+    }
+
+    fn read(&mut self, bytes: usize) {
+        let micros = bytes as u64 * 1_000_000 / RESPONSE_BYTES_PER_SECOND;
+        self.0 = self.0.saturating_sub(Duration::from_micros(micros));
     }
 }
 
@@ -203,5 +229,26 @@ impl Write for Watched {
     ) -> Poll<Result<usize>> {
         let outcome = Pin::new(&mut self.io).poll_write_vectored(context, parts);
         self.note(outcome, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client that takes what it can is never cut off, however long that takes, and one that takes a little
+    /// before each end of its time is.
+    #[test]
+    fn a_client_reads_at_some_speed() {
+        let behind_after = |bytes: usize, waited: Duration| {
+            let mut behind = Behind::default();
+            for _ in 0..100 {
+                behind.waited(waited);
+                behind.read(bytes);
+            }
+            behind.0
+        };
+        assert_eq!(behind_after(640 << 10, Duration::from_secs(10)), Duration::ZERO);
+        assert!(behind_after(64 << 10, Duration::from_secs(50)) > STALL_TIME);
     }
 }

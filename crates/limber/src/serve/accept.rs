@@ -247,8 +247,8 @@ async fn serve_connection(
             match tokio::time::timeout(CLOSING_TIME, serving.as_mut()).await {
                 Ok(served) => served,
                 // A request arrived in between: it is answered, and then the connection closes.
-                Err(_) if connection.is_busy() => serving.await,
-                // Only the beginning of a request has arrived.
+                Err(_) if connection.is_busy() && !connection.is_slow() => serving.await,
+                // Only the beginning of a request has arrived, and the rest does not come.
                 Err(_) => Ok(()),
             }
         }

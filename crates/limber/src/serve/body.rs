@@ -26,6 +26,10 @@ const BODY_BYTES_PER_SECOND: u64 = 64 << 10;
 /// Bytes of a body that may arrive before anything is charged: the memory limit of a connection includes
 /// them.
 const FREE_BODY_BYTES: usize = 8 << 10;
+/// The limit of a connection includes a head of this size too. A longer one is charged while the request is
+/// in flight, at so many times its size, because names and values are held beside the bytes that arrived.
+const FREE_HEAD_BYTES: usize = 4 << 10;
+const HEAD_FACTOR: u64 = 2;
 /// The rest of a refused body is read, so that the client can read the response: up to this many bytes and
 /// for this long. A client that pauses for [`DRAIN_PAUSE`] waits for the response, or has promised bytes that
 /// it does not have.
@@ -72,7 +76,11 @@ impl Received {
         let is_plain = !is_gzip && is_json(header("content-type"));
         let is_charged = route.path != "/_cluster/settings" || !is_plain;
         let pending = (route.pool == PoolName::Write).then(|| app.node.indexing_pressure().begin());
-        let mut charge = BodyCharge { charge: None, pending, is_charged };
+        let head = match is_charged {
+            true => charge_head(request, app)?,
+            false => None,
+        };
+        let mut charge = BodyCharge { charge: None, pending, is_charged, _head: head };
         let max_bytes = config.max_content_bytes;
         let bytes = read_body(body, length_hint, app, max_bytes, &mut charge).await?;
         let format = if bytes.is_empty() { Format::Json } else { media::of_body(header("content-type"))? };
@@ -130,6 +138,18 @@ pub(super) struct BodyCharge {
     /// The bytes of a write, counted until it is answered.
     pending: Option<PendingWrite>,
     pub is_charged: bool,
+    /// For a long head.
+    _head: Option<limber_store::Charge>,
+}
+
+/// Charges a long head of a request.
+fn charge_head(request: &Parts, app: &App) -> Result<Option<limber_store::Charge>, RequestError> {
+    let bytes: usize = request.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if bytes <= FREE_HEAD_BYTES {
+        return Ok(None);
+    }
+    let charge = app.node.ledger().in_flight.charge(bytes as u64 * HEAD_FACTOR, "<http_request>");
+    charge.map(Some).map_err(|error| circuit_breaking(&error))
 }
 
 impl BodyCharge {
