@@ -139,9 +139,15 @@ struct Fields {
     zone: Option<TimeZone>,
 }
 
+/// Longest pattern in bytes, as in mappings.
+const LENGTH_MAX: usize = 512;
+
 impl DatePattern {
     /// Parses a pattern of `java.time.format.DateTimeFormatter`. The error is Java's reason.
     pub fn parse(pattern: &str) -> Result<DatePattern, String> {
+        if pattern.len() > LENGTH_MAX {
+            return Err(format!("Pattern of {} bytes, more than [{LENGTH_MAX}]", pattern.len()));
+        }
         let chars: Vec<char> = pattern.chars().collect();
         let mut at = 0;
         let mut items = parse_items(&chars, &mut at, 0)?;
@@ -502,6 +508,7 @@ mod tests {
         check("yyyy", "x", "Text 'x' could not be parsed at index 0");
         check("yyyy", "2020x", "Text '2020x' could not be parsed, unparsed text found at index 4");
         check("foo", "x", "Unknown pattern letter: f");
+        check(&"yM".repeat(LENGTH_MAX), "x", "Pattern of 1024 bytes, more than [512]");
     }
 
     #[test]

@@ -14,6 +14,10 @@ const STEPS_PER_CHECK: usize = 1 << 10;
 /// Length from which a token is worth a question before each filter: some take a millisecond for 1 MB.
 pub(super) const LONG_TOKEN_BYTES: usize = 1 << 10;
 
+/// Bytes of memory per byte of a long token while a filter works on it: a list of its characters, and another
+/// one of what becomes of them.
+const FILTER_FACTOR: u64 = 8;
+
 /// Counts `steps` and returns whether the analysis may go on. Tokens must be counted where they are made and
 /// not where they arrive, because a filter may drop all of them.
 #[inline]
@@ -34,5 +38,5 @@ pub(super) fn goes_on(steps: usize) -> bool {
 /// Whether the next filter may get a token of `bytes`.
 #[inline]
 pub(super) fn takes(bytes: usize) -> bool {
-    bytes <= LONG_TOKEN_BYTES || work::analysis_goes_on()
+    bytes <= LONG_TOKEN_BYTES || work::analysis_goes_on() && work::has_room_for(bytes as u64 * FILTER_FACTOR)
 }
