@@ -22,7 +22,7 @@ use super::patterns::any_pattern;
 /// # Errors
 /// The client has disconnected, or there is not enough memory.
 pub fn filter_source(source: &Value, filter: &SourceFilter) -> Result<Value, Stop> {
-    Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*'))).document(source)
+    Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*')))?.document(source)
 }
 
 /// Filters like [`filter_source`] a document that Elasticsearch has parsed for another purpose.
@@ -30,7 +30,7 @@ pub fn filter_source(source: &Value, filter: &SourceFilter) -> Result<Value, Sto
 /// # Errors
 /// As for [`filter_source`].
 pub fn filter_parsed(source: &Value, filter: &SourceFilter) -> Result<Value, Stop> {
-    Filtering::of(filter, true).document(source)
+    Filtering::of(filter, true)?.document(source)
 }
 
 /// Filters like [`filter_source`], for an object that is at `path` of its document.
@@ -39,7 +39,7 @@ pub fn filter_parsed(source: &Value, filter: &SourceFilter) -> Result<Value, Sto
 /// As for [`filter_source`].
 pub(crate) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Result<Value, Stop> {
     let Value::Object(members) = part else { return Ok(part.clone()) };
-    let filtering = Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*')));
+    let filtering = Filtering::of(filter, filter.excludes.iter().any(|pattern| pattern.contains('*')))?;
     // The path itself and the paths of the objects that enclose it.
     let above = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path]);
     let (mut place, mut is_included) = (filtering.root(), filter.includes.is_empty());
@@ -68,8 +68,12 @@ struct Filtering<'f> {
 type Place = Vec<(u32, u32)>;
 
 impl<'f> Filtering<'f> {
-    fn of(filter: &'f SourceFilter, is_map: bool) -> Filtering<'f> {
-        Filtering { filter, is_map, levels: (!is_map).then(|| Levels::of(&filter.includes)) }
+    fn of(filter: &'f SourceFilter, is_map: bool) -> Result<Filtering<'f>, Stop> {
+        let levels = match is_map {
+            true => None,
+            false => Some(Levels::of(&filter.includes)?),
+        };
+        Ok(Filtering { filter, is_map, levels })
     }
 
     fn root(&self) -> Place {

@@ -26,14 +26,20 @@ const STEPS_PER_CHECK: usize = 1 << 10;
 
 impl<'p> Levels<'p> {
     /// Splits patterns.
-    pub fn of(patterns: &'p [String]) -> Levels<'p> {
-        let levels = |pattern: &'p String| {
+    ///
+    /// # Errors
+    /// The client has disconnected, or there is not enough memory.
+    pub fn of(patterns: &'p [String]) -> Result<Levels<'p>, Stop> {
+        let mut all = Vec::with_capacity(patterns.len());
+        for pattern in patterns {
+            work::check_beyond_deadline()?;
+            work::claim_pieces(pattern, ".")?;
             let mut levels: Vec<&str> = pattern.split('.').collect();
             // `**.**` matches the same as `**`.
             levels.dedup_by(|level, before| *level == "**" && *before == "**");
-            levels
-        };
-        Levels(patterns.iter().map(levels).collect())
+            all.push(levels);
+        }
+        Ok(Levels(all))
     }
 
     /// Returns the place of the document: each pattern, by its number, with the number of its next level.
@@ -115,7 +121,7 @@ mod tests {
     fn patterns_reach_as_far_as_their_levels() {
         let check = |patterns: &[&str], path: &str, expected: Reach| {
             let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
-            let levels = Levels::of(&patterns);
+            let levels = Levels::of(&patterns).expect("no request");
             let (reach, _) = levels.descend(&levels.root(), path).expect("no request");
             assert_eq!(reach, expected, "{patterns:?} {path}");
         };
@@ -141,7 +147,7 @@ mod tests {
         let levels = vec!["a"; 100_000].join(".");
         for pattern in [format!("{}x", "**.a.".repeat(100)), "**.x".to_owned(), levels.clone() + ".b"] {
             let patterns = [pattern];
-            let known = Levels::of(&patterns);
+            let known = Levels::of(&patterns).expect("no request");
             let (reach, _) = known.descend(&known.root(), &levels).expect("no request");
             assert_eq!(reach, Reach::Below);
         }
