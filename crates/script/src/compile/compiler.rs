@@ -91,6 +91,8 @@ const CACHED_BYTES_MAX: usize = 20 << 20;
 
 /// Approximate bytes of a script's tree per byte of its source; its patterns come on top.
 const BYTES_A_SOURCE_BYTE: usize = 20;
+/// Bytes of memory per byte of a source while it is parsed: a token and a node of the tree for a character.
+const PARSED_BYTES_A_SOURCE_BYTE: u64 = 256;
 
 /// Approximate bytes of a pattern's lazy automata after use; each of its three forms has its own automaton.
 const AUTOMATON_BYTES: usize = 48 << 10;
@@ -256,6 +258,8 @@ impl Scripts {
             }
             state.compilations += 1;
         }
+        // `script.max_size_in_bytes` may be any number.
+        work::claim(source.len() as u64 * PARSED_BYTES_A_SOURCE_BYTE)?;
         let before_bytes = work::allocated_bytes();
         let compiled = match language {
             "expression" => crate::language::compile_expression(source, context),
