@@ -4,6 +4,7 @@
 //! Source: Elasticsearch's `RestSimulateIngestAction`, `TransportSimulateBulkAction`. Nothing is written.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use limber_mapping::document::{self, Parsed, Scratch};
@@ -264,7 +265,7 @@ impl Node {
             let mut scratch = Scratch::new();
             scratch.for_document(id);
             match document::parse(&mapping, &document.source, &mut scratch, &mut ignored)? {
-                Parsed::Done => return Ok(ignored.0),
+                Parsed::Done => return Ok(ignored.names),
                 Parsed::NeedsMapping => {
                     let inferred = document::infer(&mapping, &document.source)?;
                     mapping = Arc::new(mapping.merge(&inferred)?);
@@ -329,14 +330,18 @@ impl Simulation {
 
 /// Discards all values and collects the names of the ignored fields.
 #[derive(Default)]
-struct Ignored(Vec<String>);
+struct Ignored {
+    /// In the order in which they were met.
+    names: Vec<String>,
+    known: HashSet<String>,
+}
 
 impl FieldSink for Ignored {
     fn term(&mut self, field: &Field, value: &[u8]) {
         if &*field.path == "_ignored" {
             let name = String::from_utf8_lossy(value).into_owned();
-            if !self.0.contains(&name) {
-                self.0.push(name);
+            if self.known.insert(name.clone()) {
+                self.names.push(name);
             }
         }
     }
