@@ -1,7 +1,8 @@
 //! Documents that a pipeline reroutes to another index: "which pipelines run next, and where does it end?"
 //!
 //! Source: Elasticsearch's `IngestService#executePipelines`. The pipelines of each index run in turn. No
-//! index is visited twice, and a final pipeline must not reroute.
+//! index is visited twice, and a final pipeline must not reroute. Where a document makes up a new name each
+//! time, Elasticsearch goes on without end; here it visits a limited number of indices.
 
 use limber_mapping::RequestError;
 
@@ -10,6 +11,9 @@ use super::bulk_step::Step;
 use crate::catalog::date_math;
 use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines};
 use crate::node::Node;
+
+/// How many indices a document may visit, as many as pipelines may call each other.
+const INDEX_COUNT_MAX: usize = 100;
 
 /// A document that was rerouted.
 pub(in crate::node) struct Rerouted {
@@ -26,8 +30,8 @@ impl Node {
     /// Runs the pipelines of one index after the other, until none reroutes the document.
     ///
     /// # Errors
-    /// `illegal_state_exception` for a final pipeline that changes the index, and for an index that was
-    /// visited before. Errors of the pipelines are returned unchanged.
+    /// `illegal_state_exception` for a final pipeline that changes the index, for an index that was visited
+    /// before, and for too many indices. Errors of the pipelines are returned unchanged.
     pub(in crate::node) fn follow(
         &self,
         step: &mut Step<'_>,
@@ -83,11 +87,17 @@ impl Node {
         let to = document.changed.index.clone().unwrap_or_else(|| from.clone());
         let to = date_math::resolve(&to, self.now_millis() as i64)?;
         let id = document.changed.id.as_deref().unwrap_or("null");
-        let refused = |reason| Err(RequestError::internal("illegal_state_exception", reason));
+        // Elasticsearch answers 500, but the pipelines are the user's.
+        let refused = |reason| Err(RequestError::bad_request("illegal_state_exception", reason));
         if document.is_by_last {
             return refused(format!(
                 "final pipeline [{}] can't change the target index (from [{from}] to [{to}]) for document [{id}]",
                 document.by
+            ));
+        }
+        if way.len() >= INDEX_COUNT_MAX {
+            return refused(format!(
+                "pipelines reroute document [{id}] to more than [{INDEX_COUNT_MAX}] indices, at last to [{to}]"
             ));
         }
         let is_known = way.contains(&to);
