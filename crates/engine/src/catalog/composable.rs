@@ -317,20 +317,21 @@ impl Templates {
     /// Answers `_simulate_index`: what an index with this name would get, with `body` as an additional
     /// template.
     pub(crate) fn simulate_index(&self, index: &str, body: Option<&Value>) -> Result<Value> {
-        let mut templates = self.clone();
-        if let Some(body) = body {
-            let name = format!("simulate_index_template_{index}");
-            let shown = templates.parse_composable(&name, body)?;
-            templates.composable.insert(name, shown);
-        }
-        let Some((name, template)) = templates.best_composable(index) else {
+        let name = format!("simulate_index_template_{index}");
+        let given = body.map(|body| self.parse_composable(&name, body)).transpose()?;
+        let stored = self.composable.iter().filter(|(other, _)| given.is_none() || **other != name);
+        let mut composable: Vec<(&String, &Value)> =
+            stored.chain(given.iter().map(|body| (&name, body))).collect();
+        composable.sort_by_key(|(name, _)| *name);
+        let matching = composable.iter().filter(|(_, template)| patterns_match(template, index));
+        let best = matching.max_by_key(|(_, template)| template["priority"].as_i64().unwrap_or(0));
+        let Some(&(name, template)) = best else {
             // Legacy templates are not simulated.
             return Ok(json!({}));
         };
-        let resolved = simulated(templates.resolve_composable(template).to_json(), template);
-        let others = templates.composable.iter().filter(|(other, _)| *other != name);
-        let matching =
-            templates.legacy.iter().chain(others).filter(|(_, other)| patterns_match(other, index));
+        let resolved = simulated(self.resolve_composable(template).to_json(), template);
+        let others = composable.iter().copied().filter(|(other, _)| *other != name);
+        let matching = self.legacy.iter().chain(others).filter(|(_, other)| patterns_match(other, index));
         let overlapping = shown_patterns(&matching.collect::<Vec<_>>());
         Ok(json!({"template": resolved, "overlapping": overlapping}))
     }

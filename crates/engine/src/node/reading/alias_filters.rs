@@ -21,7 +21,7 @@ pub(in crate::node) fn alias_filters(
     let mut found: BTreeMap<String, AliasFilter> = BTreeMap::new();
     for index in indices {
         work::check()?;
-        let Some(filter) = alias_filter(catalog, parts, index) else { continue };
+        let Some(filter) = alias_filter(catalog, parts, index)? else { continue };
         let text = filter.to_string();
         work::claim((text.len() + index.name.len()) as u64)?;
         let entry = found.entry(text).or_insert_with(|| AliasFilter { filter, indices: BTreeSet::new() });
@@ -33,12 +33,15 @@ pub(in crate::node) fn alias_filters(
 /// Returns the filter that applies when an expression reaches an index through aliases. `None` means that all
 /// of the index's documents are searched.
 ///
+/// # Errors
+/// There is not enough memory for a copy of the filters, or the client has disconnected.
+///
 /// Source: `IndexNameExpressionResolver#filteringAliases`.
 pub(in crate::node) fn alias_filter(
     catalog: &Catalog,
     parts: &[&str],
     index: &IndexMetadata,
-) -> Option<Value> {
+) -> Result<Option<Value>, RequestError> {
     let filters: Vec<Option<&Value>> = parts
         .iter()
         .filter_map(|part| catalog.alias_of(index, part))
@@ -53,11 +56,14 @@ pub(in crate::node) fn alias_filter(
                 || wildcard::matches(part, &index.name)
                 || catalog.is_of_stream(index, part))
     });
-    match filters.as_slice() {
-        _ if is_named => None,
-        [] => None,
-        [one] => one.cloned(),
-        many if many.iter().any(|filter| filter.is_none()) => None,
-        many => Some(serde_json::json!({"bool": {"should": many}})),
+    if is_named || filters.is_empty() || filters.iter().any(|filter| filter.is_none()) {
+        return Ok(None);
     }
+    for filter in filters.iter().flatten() {
+        limber_mapping::claim_tree(filter)?;
+    }
+    Ok(match filters.as_slice() {
+        [one] => one.cloned(),
+        many => Some(serde_json::json!({"bool": {"should": many}})),
+    })
 }

@@ -148,7 +148,7 @@ impl Node {
                 uuid: metadata.uuid.clone(),
                 shards: self.placed(&metadata.name, &settings, routing.as_deref(), &preference)?,
                 aliases: catalog.alias_names(metadata).filter(|alias| is_reached(alias)).cloned().collect(),
-                filter: alias_filter(&catalog, &parts, metadata),
+                filter: alias_filter(&catalog, &parts, metadata)?,
             });
         }
         Ok(targets)
