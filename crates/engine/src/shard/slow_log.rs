@@ -14,6 +14,11 @@ use super::Shard;
 use crate::settings::SlowLog;
 use crate::translog::Operation;
 
+/// The most of a document, in characters, and of a routing that is logged, whatever the index allows: a line
+/// is put together in memory that its thread keeps.
+const SOURCE_CHARS_MAX: usize = 32 << 10;
+const ROUTING_CHARS_MAX: usize = 512;
+
 /// A search that has ended.
 pub(crate) struct Searched<'a> {
     pub query_time: Duration,
@@ -91,14 +96,10 @@ pub(crate) fn log_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
 /// Logs a document if indexing it took too long.
 pub(super) fn log_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>, took: Duration) {
     let Some(level) = log.indexing.reached(took) else { return };
-    let (id, routing) = (operation.id, operation.routing);
-    let text = String::from_utf8_lossy(operation.source);
-    let mut in_text = InText::default();
-    let shown: String = text
-        .chars()
-        .filter(|char| !log.reformats || in_text.keeps(*char))
-        .take(log.source_chars_max)
-        .collect();
+    let id = operation.id;
+    let routing: Option<String> =
+        operation.routing.map(|routing| routing.chars().take(ROUTING_CHARS_MAX).collect());
+    let shown = beginning(operation.source, log.source_chars_max, log.reformats);
     let user = user(log.names_writers);
     let (index, took_millis) = (&*shard.index.name, took.as_millis() as u64);
     log_at!(
@@ -112,6 +113,14 @@ pub(super) fn log_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>,
         source = shown,
         "slow indexing"
     );
+}
+
+/// Returns the beginning of a document as it is logged.
+fn beginning(source: &[u8], chars_max: usize, reformats: bool) -> String {
+    let text = String::from_utf8_lossy(source);
+    let mut in_text = InText::default();
+    let kept = text.chars().filter(|char| !reformats || in_text.keeps(*char));
+    kept.take(chars_max.min(SOURCE_CHARS_MAX)).collect()
 }
 
 /// Scans JSON text to decide whether white space is part of a string.
@@ -135,7 +144,14 @@ impl InText {
 
 #[cfg(test)]
 mod tests {
-    use super::InText;
+    use super::{InText, SOURCE_CHARS_MAX, beginning};
+
+    #[test]
+    fn lines_have_a_length() {
+        let long = "ä ".repeat(2 * SOURCE_CHARS_MAX);
+        assert_eq!(beginning(long.as_bytes(), usize::MAX, true), "ä".repeat(SOURCE_CHARS_MAX));
+        assert_eq!(beginning(long.as_bytes(), 3, false), "ä ä");
+    }
 
     #[test]
     fn blanks_between_values_are_left_out() {
