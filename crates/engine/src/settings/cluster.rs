@@ -494,7 +494,8 @@ mod tests {
     #[test]
     fn few_loggers_have_levels_of_their_own_and_all_of_them_can_be_reset() {
         let loggers = |count: usize, level: Value| -> Value {
-            json!({"transient": Map::from_iter((0..count).map(|n| (format!("logger.a{n}"), level.clone())))})
+            let keys = (0..count).map(|n| (format!("logger.a{n}"), level.clone()));
+            json!({"transient": Map::<String, Value>::from_iter(keys)})
         };
         let (full, ..) =
             ClusterSettings::default().update(&loggers(LOGGERS_MAX, "info".into())).expect("room");
