@@ -67,6 +67,9 @@ const STATES_MAX: u32 = 100_000;
 /// Parts of expressions that may be visited for each allowed state.
 const WORK_PER_STATE: u64 = 50;
 
+/// Longest pattern that a thread remembers, in bytes: nobody is charged for it.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
 /// States that are built between two checks for cancellation.
 const STATES_PER_CHECK: usize = 64;
 
@@ -127,7 +130,9 @@ impl Regexp {
             Err(Error::Stopped(_)) => return outcome,
             Err(error) => Compiled::Refused(error.clone()),
         };
-        COMPILED_LAST.set(Some((pattern.to_owned(), options, compiled)));
+        if pattern.len() <= KEPT_BYTES_MAX {
+            COMPILED_LAST.set(Some((pattern.to_owned(), options, compiled)));
+        }
         outcome
     }
 
