@@ -320,17 +320,17 @@ impl Templates {
         let name = format!("simulate_index_template_{index}");
         let given = body.map(|body| self.parse_composable(&name, body)).transpose()?;
         let stored = self.composable.iter().filter(|(other, _)| given.is_none() || **other != name);
-        let mut composable: Vec<(&String, &Value)> =
-            stored.chain(given.iter().map(|body| (&name, body))).collect();
-        composable.sort_by_key(|(name, _)| *name);
+        let given = given.iter().map(|body| (&name, body));
+        let composable: BTreeMap<&String, &Value> = stored.chain(given).collect();
         let matching = composable.iter().filter(|(_, template)| patterns_match(template, index));
         let best = matching.max_by_key(|(_, template)| template["priority"].as_i64().unwrap_or(0));
-        let Some(&(name, template)) = best else {
+        let Some((name, template)) = best else {
             // Legacy templates are not simulated.
             return Ok(json!({}));
         };
         let resolved = simulated(self.resolve_composable(template).to_json(), template);
-        let others = composable.iter().copied().filter(|(other, _)| *other != name);
+        let others =
+            composable.iter().map(|(other, body)| (*other, *body)).filter(|(other, _)| other != name);
         let matching = self.legacy.iter().chain(others).filter(|(_, other)| patterns_match(other, index));
         let overlapping = shown_patterns(&matching.collect::<Vec<_>>());
         Ok(json!({"template": resolved, "overlapping": overlapping}))

@@ -58,8 +58,8 @@ fn of_the_breakers() {
     }
 }
 
-/// What the cluster's settings take is charged like everything else: the values of a body, and what stays until
-/// it is reset.
+/// What the cluster's settings take is charged like everything else: the values of a body, and what stays
+/// until it is reset.
 #[test]
 fn of_the_cluster() {
     let mut victim = Victim::start();

@@ -157,6 +157,7 @@ impl Subject {
         let (kind, body) = one(value)?;
         let valued = |body: &Value, inner: &str| -> Result<(String, Value)> {
             let (field, value) = one(body)?;
+            let field = self.checked_length(field)?;
             self.check_field(&field)?;
             let value = value.get(inner).or_else(|| value.get("value")).cloned().unwrap_or(value);
             Ok((field, value))
@@ -188,21 +189,12 @@ impl Subject {
             }
             "wildcard" => {
                 let (field, value) = valued(&body, "wildcard")?;
-                let pattern = text(value)?;
-                if pattern.len() > PATTERN_BYTES_MAX {
-                    return Err(
-                        self.refused(format_args!("[wildcard] of more than [{PATTERN_BYTES_MAX}] bytes"))
-                    );
-                }
-                Clause::Wildcard(field, NamePattern::parse(&pattern)?)
+                Clause::Wildcard(field, self.pattern(&text(value)?)?)
             }
-            "exists" => {
-                let field = text(body["field"].clone())?;
-                self.check_length(&field)?;
-                Clause::Exists(field)
-            }
+            "exists" => Clause::Exists(self.checked_length(text(body["field"].clone())?)?),
             "range" => {
                 let (field, bounds) = one(&body)?;
+                let field = self.checked_length(field)?;
                 self.check_field(&field)?;
                 let bounds: Map<String, Value> =
                     bounds.as_object().cloned().ok_or_else(|| self.refused("[range]"))?;
@@ -251,30 +243,33 @@ impl Subject {
         items
             .iter()
             .map(|item| match item {
-                Value::String(field) => {
-                    self.check_length(field)?;
-                    Ok((field.clone(), false))
-                }
+                Value::String(field) => Ok((self.checked_length(field.clone())?, false)),
                 Value::Object(members) if members.len() == 1 => {
                     let (field, how) = members.iter().next().ok_or_else(|| self.refused("[sort]"))?;
-                    self.check_length(field)?;
                     let order = how.as_str().or_else(|| how["order"].as_str()).unwrap_or("asc");
-                    Ok((field.clone(), order == "desc"))
+                    Ok((self.checked_length(field.clone())?, order == "desc"))
                 }
                 _ => Err(self.refused("[sort]")),
             })
             .collect()
     }
 
-    fn check_length(&self, field: &str) -> Result<()> {
+    fn pattern(&self, text: &str) -> Result<NamePattern> {
+        match text.len() > PATTERN_BYTES_MAX {
+            true => Err(self.refused(format_args!("[wildcard] of more than [{PATTERN_BYTES_MAX}] bytes"))),
+            false => NamePattern::parse(text),
+        }
+    }
+
+    /// Returns the name of a field if it is not too long.
+    fn checked_length(&self, field: String) -> Result<String> {
         match field.len() > FIELD_BYTES_MAX {
             true => Err(self.refused(format_args!("a field of more than [{FIELD_BYTES_MAX}] bytes"))),
-            false => Ok(()),
+            false => Ok(field),
         }
     }
 
     fn check_field(&self, field: &str) -> Result<()> {
-        self.check_length(field)?;
         match self.fields.contains(&field) || (self.has_metadata && field.starts_with("metadata.")) {
             true => Ok(()),
             false => Err(RequestError::illegal_argument(format!(
