@@ -314,8 +314,7 @@ impl Templates {
         self.best_composable(index).and_then(|(_, template)| template["allow_auto_create"].as_bool())
     }
 
-    /// Answers `_simulate_index`: what an index with this name would get, with `body` as an additional
-    /// template.
+    /// Answers `_simulate_index`: what an index with this name would get, with `body` as one more template.
     pub(crate) fn simulate_index(&self, index: &str, body: Option<&Value>) -> Result<Value> {
         let name = format!("simulate_index_template_{index}");
         let given = body.map(|body| self.parse_composable(&name, body)).transpose()?;
