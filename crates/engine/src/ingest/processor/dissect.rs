@@ -3,6 +3,7 @@
 
 use limber_mapping::RequestError;
 use limber_text::dissect::Dissect;
+use limber_work as work;
 
 use super::super::document::IngestDocument;
 use super::super::document::path::FieldPath;
@@ -18,6 +19,9 @@ struct DissectProcessor {
     dissect: Dissect,
 }
 
+/// Bytes of a key of a pattern, in a list that grows by doubling and in a table of names.
+const KEY_BYTES: u64 = 256;
+
 /// Compiles the processor. Options: `field` and `pattern`; optional `append_separator` (empty) and
 /// `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
@@ -25,6 +29,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let pattern = options.string("pattern")?;
     let separator = options.string_or("append_separator", "")?;
     let ignore_missing = options.bool_or("ignore_missing", false)?;
+    work::claim(pattern.matches("%{").count() as u64 * KEY_BYTES)?;
     let dissect = Dissect::parse(&pattern, &separator).map_err(|error| {
         let shown = format!("org.elasticsearch.dissect.DissectException${}: {}", error.class, error.reason);
         let cause = RequestError::internal(error.kind, error.reason);
