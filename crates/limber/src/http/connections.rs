@@ -206,6 +206,9 @@ impl Connections {
         }
         let used: usize = open.by_id.values().map(|connection| connection.weight()).sum();
         let mut surplus = used.saturating_sub(self.used_max);
+        if surplus == 0 {
+            return;
+        }
         self.close_while(open, |connection| {
             let weight = connection.weight();
             let closes = surplus > 0 && weight > 0;
@@ -236,6 +239,9 @@ impl Connections {
 
     /// Asks up to `count` idle connections to close, starting with those idle longest. Returns their number.
     fn close_idle(&self, open: &mut Open, count: usize) -> usize {
+        if count == 0 {
+            return 0;
+        }
         let mut left = count;
         self.close_while(open, |_| {
             let closes = left > 0;
