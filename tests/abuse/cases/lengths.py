@@ -21,9 +21,9 @@ SETUP = [
     ("PUT", "/_snapshot/r", {"type": "fs", "settings": {"location": f"{FOLDER}/r"}}),
     ("PUT", "/_snapshot/r/s?wait_for_completion=true", {"indices": "p", "include_global_state": False}),
     ("PUT", "/_security/role/tagged", lambda: {"metadata": {"x": [n % 10 for n in range(100_000)]}}),
-    ("PUT", "/said", {"settings": ONE, "mappings": {"properties": {"c": {"type": "completion", "max_input_length": 40_000}}}}),
-    ("PUT", "/_ingest/pipeline/long", lambda: {"processors": [{"set": {"field": "c", "value": "a" * 30_000}}]}),
-    *[("POST", "/said/_bulk?pipeline=long&refresh=true", lambda: Lines([{"index": {}}, {}] * 500)) for _ in range(10)],
+    ("PUT", "/said", {"settings": ONE, "mappings": {"properties": {"c": {"type": "completion", "max_input_length": 20_000}}}}),
+    ("PUT", "/_ingest/pipeline/long", lambda: {"processors": [{"set": {"field": "c", "value": "a" * 15_000}}]}),
+    *[("POST", "/said/_bulk?pipeline=long&refresh=true", lambda: Lines([{"index": {}}, {}] * 500)) for _ in range(20)],
 ]
 ON = [
     ("PUT", "/_ingest/pipeline/on", {"processors": [{"script": {"source": "ctx.n += 1; ctx.next = 'd' + ctx.n"}}, {"reroute": {"dataset": "{{next}}"}}]}),
@@ -150,8 +150,8 @@ CASES = [
     # Sets that are compared with lists.
     abandoned("entries_terms", "POST", "/_security/_query/role", lambda: {"query": {"terms": {"metadata.x": [f"v{n}" for n in range(90_000)]}}}, clients=2),
     # The same text for each suggestion.
-    rested("suggested", "POST", "/said/_search", {"suggest": {"s": {"prefix": "a", "completion": {"field": "c", "size": 5_000}}}}),
-    rested("suggested_source", "POST", "/said/_search", {"_source": False, "suggest": {"s": {"prefix": "a", "completion": {"field": "c", "size": 5_000}}}}),
+    rested("suggested", "POST", "/said/_search", {"suggest": {"s": {"prefix": "a", "completion": {"field": "c", "size": 10_000}}}}),
+    rested("suggested_source", "POST", "/said/_search", {"_source": False, "suggest": {"s": {"prefix": "a", "completion": {"field": "c", "size": 10_000}}}}),
     # Connections.
     half_said(3_000, 100, 8_000),
     half_said(6_000, 100, 8_000),
