@@ -19,6 +19,7 @@ def gone(name, path, body, clients=300, method="POST", after=0.3, **more):
 
 CASES = [
     gone("searches", "/q/_search", SEARCH, clients=1_000),
+    gone("searches_for_long", "/q/_search", SEARCH, clients=300, after=25.0),
     gone("searches_at_once", "/q/_search", SEARCH, after=0.01, clients=1_000),
     gone("counts", "/q/_count", {"query": {"script": {"script": SLOW + " > 0"}}}),
     gone("msearches", "/_msearch", Lines([{"index": "q"}, SEARCH] * 100), clients=100),

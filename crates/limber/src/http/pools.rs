@@ -8,6 +8,7 @@
 //! Waking a thread takes longer than many searches. So while every processor has a job that has only just
 //! begun, the next job waits for one of these threads, and [`Late`] wakes another one if they take longer.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -42,6 +43,10 @@ pub struct Pool {
 /// Maximum number of jobs that wait for the disk and let others run, so that the number of threads stays
 /// bounded.
 const WAITING_JOBS_MAX: usize = 256;
+/// How many jobs of a flow, and of all flows that have some, may run beside others because they are long. More
+/// of them would take all threads, and the jobs of others would have none.
+const FLOW_LONG_MAX: usize = 32;
+const LONG_MAX: usize = 128;
 /// An additional thread ends after it had nothing to do for this long.
 const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
 
@@ -69,6 +74,8 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     jobs: queue::Queue<Job>,
+    /// The number of jobs that are long and run beside others, by flow.
+    long: HashMap<Flow, usize>,
     /// Jobs that use a CPU. May be one more than `threads` when a job continues after waiting.
     running: usize,
     /// The threads of jobs that use a CPU and have not waited yet, and when they began.
@@ -129,6 +136,12 @@ impl Pool {
         is_queued
     }
 
+    /// Notes that a job of a flow is long and runs beside others, until the guard is dropped.
+    pub fn begin_long(&self, flow: Flow) -> LongJob {
+        *self.shared.queue.lock().long.entry(flow).or_default() += 1;
+        LongJob { shared: self.shared.clone(), flow }
+    }
+
     /// Whether jobs are dropped because the server is stopping.
     pub fn is_closed(&self) -> bool {
         self.shared.queue.lock().closed
@@ -159,6 +172,25 @@ impl Drop for Pool {
     }
 }
 
+/// A job that is long and runs beside others. See [`Pool::begin_long`].
+pub struct LongJob {
+    shared: Arc<Shared>,
+    flow: Flow,
+}
+
+impl Drop for LongJob {
+    fn drop(&mut self) {
+        let mut queue = self.shared.queue.lock();
+        if let Some(count) = queue.long.get_mut(&self.flow) {
+            *count -= 1;
+            if *count == 0 {
+                queue.long.remove(&self.flow);
+            }
+        }
+        self.shared.let_one_run(&mut queue);
+    }
+}
+
 /// Receives notifications from the thread of a pool with this number.
 struct Owner(Arc<Shared>, usize);
 
@@ -181,6 +213,24 @@ impl Queue {
         self.begun.iter().filter(|(_, begun)| begun.elapsed() < SHORT).count()
     }
 
+    /// Whether a job of a flow may run, considering its long ones.
+    fn may_run(long: &HashMap<Flow, usize>, flow: Flow) -> bool {
+        match long.get(&flow) {
+            None => true,
+            Some(count) => *count < FLOW_LONG_MAX && long.values().sum::<usize>() < LONG_MAX,
+        }
+    }
+
+    /// Whether a job waits that may run.
+    fn has_next(&self) -> bool {
+        self.jobs.has(|flow| Queue::may_run(&self.long, flow))
+    }
+
+    fn next_job(&mut self) -> Option<Job> {
+        let Queue { jobs, long, .. } = self;
+        jobs.pop(|flow| Queue::may_run(long, flow))
+    }
+
     fn forget_begin(&mut self, thread: usize) {
         self.begun.retain(|(other, _)| *other != thread);
     }
@@ -190,14 +240,14 @@ impl Look for Shared {
     fn look(self: Arc<Self>) -> bool {
         let mut queue = self.queue.lock();
         self.let_one_run(&mut queue);
-        !queue.jobs.is_empty()
+        queue.has_next()
     }
 }
 
 impl Shared {
     /// Makes a thread take the next job, if one may run and none is about to take it anyway.
     fn let_one_run(self: &Arc<Self>, queue: &mut Queue) {
-        if queue.jobs.is_empty() || queue.running + queue.woken >= self.threads {
+        if queue.running + queue.woken >= self.threads || !queue.has_next() {
             return;
         }
         if queue.running + queue.woken >= self.processors
@@ -238,7 +288,7 @@ impl Shared {
         queue.woken -= 1;
         loop {
             if queue.running < self.threads
-                && let Some(job) = queue.jobs.pop()
+                && let Some(job) = queue.next_job()
             {
                 queue.running += 1;
                 queue.begun.push((number, Instant::now()));
@@ -396,6 +446,23 @@ mod tests {
             assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(7));
             drop(release);
         }
+    }
+
+    #[test]
+    fn a_flow_with_many_long_jobs_leaves_threads_to_others() {
+        let pool = pool(1, 10);
+        let (done, finished) = mpsc::channel();
+        let long: Vec<LongJob> = (0..FLOW_LONG_MAX).map(|_| pool.begin_long(Flow(1))).collect();
+        for number in [1, 2] {
+            let done = done.clone();
+            let job = Box::new(move || done.send(number).expect("receiver lives"));
+            assert!(pool.submit(Flow(number), job));
+        }
+        assert_eq!(finished.recv(), Ok(2));
+        assert!(finished.try_recv().is_err(), "the other flow has as many as it may");
+        drop(long);
+        assert_eq!(finished.recv(), Ok(1));
+        assert!(pool.shared.queue.lock().long.is_empty());
     }
 
     #[test]

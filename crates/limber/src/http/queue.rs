@@ -71,9 +71,15 @@ impl<J> Queue<J> {
         instead.map_or(Pushed::Waits, Pushed::InsteadOf)
     }
 
-    /// Returns the oldest job of the next flow.
-    pub fn pop(&mut self) -> Option<J> {
-        let flow = self.turns.pop_front()?;
+    /// Whether a job waits whose flow may run one.
+    pub fn has(&self, may_run: impl Fn(Flow) -> bool) -> bool {
+        self.turns.iter().any(|flow| may_run(*flow))
+    }
+
+    /// Returns the oldest job of the next flow that may run one. Flows that may not keep their turn.
+    pub fn pop(&mut self, may_run: impl Fn(Flow) -> bool) -> Option<J> {
+        let place = self.turns.iter().position(|flow| may_run(*flow))?;
+        let flow = self.turns.remove(place)?;
         let jobs = self.flows.get_mut(&flow)?;
         let job = jobs.pop_front();
         match jobs.is_empty() {
@@ -90,7 +96,7 @@ mod tests {
     use super::*;
 
     fn popped(queue: &mut Queue<u32>) -> Vec<u32> {
-        std::iter::from_fn(|| queue.pop()).collect()
+        std::iter::from_fn(|| queue.pop(|_| true)).collect()
     }
 
     #[test]
@@ -105,6 +111,19 @@ mod tests {
         assert_eq!(queue.len(), 8);
         assert_eq!(popped(&mut queue), [0, 10, 20, 1, 11, 2, 3, 4]);
         assert!(queue.is_empty() && queue.flows.is_empty() && queue.turns.is_empty());
+    }
+
+    #[test]
+    fn flows_that_may_not_run_keep_their_turns() {
+        let mut queue = Queue::default();
+        for (flow, job) in [(1, 10), (1, 11), (2, 20), (3, 30)] {
+            queue.push(Flow(flow), job, 100);
+        }
+        let others = |flow: Flow| flow != Flow(1);
+        assert!(queue.has(others));
+        assert_eq!((queue.pop(others), queue.pop(others), queue.pop(others)), (Some(20), Some(30), None));
+        assert!(!queue.has(others) && queue.len() == 2);
+        assert_eq!(popped(&mut queue), [10, 11]);
     }
 
     #[test]

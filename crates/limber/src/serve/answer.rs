@@ -166,7 +166,7 @@ async fn handle(
         warnings: Some(warnings.clone()),
         opaque_id: header("x-opaque-id").map(Arc::from),
     };
-    let job = Job { body, route, method, request, shape, app: app.clone() };
+    let job = Job { body, route, method, flow, request, shape, app: app.clone() };
     let pool = app.pools.get(route.pool);
     if !pool.submit(flow, Box::new(move || job.run(access, work, search, sender))) {
         return Err(rejected(pool));

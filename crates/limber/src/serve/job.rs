@@ -16,8 +16,9 @@ use tokio::sync::oneshot;
 use super::body::Received;
 use crate::http::back_pressure::RunningSearch;
 use crate::http::media::{self, Format};
-use crate::http::pools::PoolName;
+use crate::http::pools::{LongJob, PoolName};
 use crate::http::positions;
+use crate::http::queue::Flow;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Request};
@@ -32,6 +33,8 @@ pub(super) struct Job {
     pub body: Received,
     pub route: &'static Route,
     pub method: Method,
+    /// The flow that it belongs to in its pool.
+    pub flow: Flow,
     /// Its body is filled from `body` before the handler runs.
     pub request: Request,
     /// The form of the response.
@@ -55,6 +58,8 @@ impl Job {
         }
         let slot = Rc::new(GivenUpTurn(Cell::new(None)));
         let given_up = slot.clone();
+        let (app, pool, flow) = (self.app.clone(), self.route.pool, self.flow);
+        let begin_long = move || app.pools.get(pool).begin_long(flow);
         let _access = access.map(Access::enter);
         // Under overload every write takes long, most of it without a processor. If they all gave up their
         // turns for that, ever more of them would run at the same time, and take still longer.
@@ -63,7 +68,7 @@ impl Job {
             let used = begun.zip(thread_time()).map(|(begun, now)| now.saturating_sub(begun));
             let left = used.map(|used| limber_work::LONG.saturating_sub(used)).filter(|left| !left.is_zero());
             if left.is_none() {
-                given_up.0.set(limber_work::give_up_turn());
+                given_up.0.set(limber_work::give_up_turn().map(|turn| (turn, begin_long())));
             }
             left
         });
@@ -123,7 +128,7 @@ fn error_of_panic(uri: &str, panic: &(dyn Any + Send)) -> RequestError {
 }
 
 /// Holds the guard of a long job that has given up its turn in the pool.
-struct GivenUpTurn(Cell<Option<limber_work::GivenUp>>);
+struct GivenUpTurn(Cell<Option<(limber_work::GivenUp, LongJob)>>);
 
 /// Returns how many bytes of copies are held while a metadata request is carried out, besides the tree of
 /// its body (`tree_bytes`): the body is stored as settings, planned twice in a catalog, serialized and
