@@ -127,8 +127,13 @@ fn add_fields(
 
 /// Returns the sections that a request wants, for a shard that has done nothing yet.
 pub(super) fn empty_sections(request: &StatsRequest, now_millis: u64) -> Value {
-    let (counters, stats) = (Counters::default(), ShardStats::default());
-    let figures = Figures { counters: &counters, stats: &stats, now_millis };
+    resting_sections(&ShardStats::default(), request, now_millis)
+}
+
+/// Returns the sections that a request wants, for a shard of a closed index, which only has these statistics.
+pub(super) fn resting_sections(stats: &ShardStats, request: &StatsRequest, now_millis: u64) -> Value {
+    let counters = Counters::default();
+    let figures = Figures { counters: &counters, stats, now_millis };
     let wanted = SECTIONS.iter().filter(|section| request.wants(section.name));
     Value::Object(wanted.map(|section| (section.key.to_owned(), (section.of)(&figures))).collect())
 }

@@ -3,19 +3,19 @@
 //! Each section is built once per shard as JSON with numbers. Indices, primaries and totals are sums of
 //! those.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use limber_store::DiskSpace;
 use serde_json::{Map, Value, json};
 
 use super::segment_memory::{of_fields_json, of_shard};
-use super::stat_sections::{empty_sections, sections};
+use super::stat_sections::{empty_sections, resting_sections, sections};
 use crate::api::*;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::node::index::live::{LiveIndex, shard_folder};
-use crate::shard::{Commit, Shard, ShardStats};
+use crate::shard::{Commit, ShardStats};
 
 /// Estimated memory of a field besides its data. Source: Elasticsearch's `NodeMappingStats`.
 const FIELD_BYTES: u64 = 1024;
@@ -47,8 +47,9 @@ impl Node {
                 let sections = sections(shard, &stats, request, self.now_millis());
                 add(&mut of_index, &sections);
                 if request.level == StatsLevel::Shards {
-                    shards
-                        .insert(shard.number.to_string(), json!([self.shard_entry(shard, &stats, sections)]));
+                    let entry =
+                        self.shard_entry(shard.directory.path(), shard.is_started(), &stats, sections);
+                    shards.insert(shard.number.to_string(), json!([entry]));
                 }
             }
             add(&mut all, &of_index);
@@ -56,21 +57,20 @@ impl Node {
                 of_index["segment_memory"]["fields"] = of_fields_json(&live.shards, figures)?;
             }
             if request.level != StatsLevel::Cluster {
-                indices.insert(
-                    metadata.name.to_string(),
-                    self.index_entry(&metadata, &live, of_index, shards, request),
-                );
+                let health = health_of(&metadata, &live);
+                let entry = index_entry(&metadata, health, of_index, shards, request);
+                indices.insert(metadata.name.to_string(), entry);
             }
         }
         for metadata in self.catalog.load().resolve(expression, options)?.iter().filter(|index| !index.open) {
-            let of_index = self.closed_sections(metadata, request);
+            let shard_count = metadata.typed.number_of_shards;
+            response.total += shard_count * (1 + metadata.typed.number_of_replicas);
+            response.successful += shard_count;
+            let (of_index, shards) = self.closed_index(metadata, request);
             add(&mut all, &of_index);
-            response.total += metadata.typed.number_of_shards;
-            response.successful += metadata.typed.number_of_shards;
             if request.level != StatsLevel::Cluster {
-                let entry = json!({
-                    "uuid": &*metadata.uuid, "health": "green", "status": "close", "primaries": of_index, "total": of_index,
-                });
+                let health = self.status_of(metadata);
+                let entry = index_entry(metadata, health, of_index, shards, request);
                 indices.insert(metadata.name.to_string(), entry);
             }
         }
@@ -88,51 +88,59 @@ impl Node {
         Ok(body)
     }
 
-    /// Returns the statistics of a closed index. It loads nothing; the segments are those in its commits, if
-    /// they are requested.
-    fn closed_sections(&self, metadata: &IndexMetadata, request: &StatsRequest) -> Value {
-        let mut sections = empty_sections(request, self.now_millis());
-        if request.wants("segments") && request.include_unloaded_segments {
-            let count = (0..metadata.typed.number_of_shards).filter_map(|number| {
-                let directory = self.environment.folder(&shard_folder(&metadata.uuid, number)).ok()?;
-                Some(Commit::read(&*directory).ok()?.segments.len())
-            });
-            sections["segments"]["count"] = count.sum::<usize>().into();
+    /// Returns the statistics of a closed index: summed up, and by shard if they are requested.
+    fn closed_index(&self, metadata: &IndexMetadata, request: &StatsRequest) -> (Value, Map<String, Value>) {
+        let mut of_index = Value::Object(Map::new());
+        let mut shards = Map::new();
+        for number in 0..metadata.typed.number_of_shards {
+            let (path, stats) = self.closed_shard(metadata, number, request);
+            let sections = resting_sections(&stats, request, self.now_millis());
+            add(&mut of_index, &sections);
+            if request.level == StatsLevel::Shards {
+                let entry = self.shard_entry(&path, true, &stats, sections);
+                shards.insert(number.to_string(), json!([entry]));
+            }
         }
-        sections
+        (of_index, shards)
     }
 
-    fn index_entry(
+    /// Returns the folder of a shard of a closed index, and its statistics as far as its commit has them: the
+    /// commit does not count nested documents. Segments count if they are requested, because none is loaded.
+    fn closed_shard(
         &self,
         metadata: &IndexMetadata,
-        live: &LiveIndex,
-        stats: Value,
-        shards: Map<String, Value>,
+        number: u32,
         request: &StatsRequest,
-    ) -> Value {
-        let is_red = live.shards.iter().any(|shard| !shard.is_started());
-        let health = match (is_red, metadata.typed.number_of_replicas) {
-            (true, _) => HealthStatus::Red,
-            (false, 0) => HealthStatus::Green,
-            (false, _) => HealthStatus::Yellow,
+    ) -> (PathBuf, ShardStats) {
+        let mut stats = ShardStats { max_seq_no: -1, local_checkpoint: -1, ..ShardStats::default() };
+        let Ok(directory) = self.environment.folder(&shard_folder(&metadata.uuid, number)) else {
+            return (PathBuf::new(), stats);
         };
-        let mut entry = json!({
-            "uuid": &*metadata.uuid,
-            "health": health.as_str(),
-            "status": "open",
-            "primaries": stats,
-            "total": stats,
-        });
-        if request.level == StatsLevel::Shards {
-            entry["shards"] = Value::Object(shards);
+        if let Ok(commit) = Commit::read(&*directory) {
+            for segment in &commit.segments {
+                let live = segment.live_doc_count.unwrap_or(segment.meta.doc_count);
+                stats.docs += u64::from(live);
+                stats.deleted_docs += u64::from(segment.meta.doc_count.saturating_sub(live));
+                stats.commit_docs += u64::from(segment.meta.doc_count);
+                stats.store_bytes += segment.meta.bytes;
+            }
+            if request.include_unloaded_segments {
+                stats.segment_count = commit.segments.len() as u64;
+            }
+            stats.max_seq_no = commit.max_seq_no.map_or(-1, |seq_no| seq_no as i64);
+            stats.local_checkpoint = stats.max_seq_no;
+            stats.primary_term = commit.primary_term;
+            stats.commit_generation = commit.generation;
+            stats.history_uuid = commit.history;
         }
-        entry
+        (directory.path().to_path_buf(), stats)
     }
 
-    fn shard_entry(&self, shard: &Shard, stats: &ShardStats, sections: Value) -> Value {
+    /// Returns the entry of a shard, whose files are in the folder `path`.
+    fn shard_entry(&self, path: &Path, is_started: bool, stats: &ShardStats, sections: Value) -> Value {
         let mut entry = json!({
             "routing": {
-                "state": if shard.is_started() { "STARTED" } else { "UNASSIGNED" },
+                "state": if is_started { "STARTED" } else { "UNASSIGNED" },
                 "primary": true,
                 "node": self.node_id(),
                 "relocating_node": null,
@@ -158,8 +166,8 @@ impl Node {
         });
         entry["retention_leases"] = json!({"primary_term": stats.primary_term, "version": 0, "leases": []});
         entry["shard_path"] = json!({
-            "state_path": shard.directory.path().display().to_string(),
-            "data_path": shard.directory.path().display().to_string(),
+            "state_path": path.display().to_string(),
+            "data_path": path.display().to_string(),
             "is_custom_data_path": false,
         });
         entry["search_idle"] = stats.is_search_idle.into();
@@ -260,6 +268,37 @@ impl Node {
             "data": data.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Returns the health of an open index.
+fn health_of(metadata: &IndexMetadata, live: &LiveIndex) -> HealthStatus {
+    let is_red = live.shards.iter().any(|shard| !shard.is_started());
+    match (is_red, metadata.typed.number_of_replicas) {
+        (true, _) => HealthStatus::Red,
+        (false, 0) => HealthStatus::Green,
+        (false, _) => HealthStatus::Yellow,
+    }
+}
+
+/// Returns the entry of an index. Its replicas are never assigned, so primaries and total are the same.
+fn index_entry(
+    metadata: &IndexMetadata,
+    health: HealthStatus,
+    stats: Value,
+    shards: Map<String, Value>,
+    request: &StatsRequest,
+) -> Value {
+    let mut entry = json!({
+        "uuid": &*metadata.uuid,
+        "health": health.as_str(),
+        "status": if metadata.open { "open" } else { "close" },
+        "primaries": stats,
+        "total": stats,
+    });
+    if request.level == StatsLevel::Shards {
+        entry["shards"] = Value::Object(shards);
+    }
+    entry
 }
 
 /// Adds numbers member by member. Members that only `more` has are copied.
