@@ -30,6 +30,13 @@ pub(crate) const CLUSTER_READ_ONLY: Block =
 pub(crate) const CLUSTER_READ_ONLY_ALLOW_DELETE: Block =
     Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/13/cluster read-only / allow delete (api)" };
 
+impl Block {
+    /// Returns its description: its text without the status and the id.
+    pub(crate) fn description(&self) -> &'static str {
+        self.text.splitn(3, '/').nth(2).unwrap_or(self.text)
+    }
+}
+
 impl Blocks {
     /// Whether any of them refuses writes of documents: index, update, delete.
     pub(crate) fn are_on_writes(&self) -> bool {

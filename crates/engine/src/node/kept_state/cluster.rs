@@ -11,6 +11,7 @@ use crate::environment::format_utc_millis;
 use crate::node::Node;
 use crate::node::life::open::apply_limits;
 use crate::node::life::segment_memory::{SIZE, check_budget};
+use crate::settings::blocks::READ_ONLY_ALLOW_DELETE;
 use crate::settings::{ClusterSettings, nest};
 
 /// The key under which transient settings are charged in [`Kept`](super::kept::Kept).
@@ -39,7 +40,7 @@ impl Node {
             state.insert("master_node".into(), self.node_id().into());
         }
         if wants("blocks") {
-            state.insert("blocks".into(), blocks_of(&indices));
+            state.insert("blocks".into(), self.blocks_of(&indices));
         }
         if wants("nodes") {
             state.insert("nodes".into(), self.nodes_of_state());
@@ -54,6 +55,41 @@ impl Node {
             state.insert("routing_nodes".into(), self.routing_nodes_of(&indices));
         }
         Ok(Value::Object(state))
+    }
+
+    /// Returns the section `blocks`: which operations are blocked on the whole cluster (`global`) and on
+    /// which index.
+    fn blocks_of(&self, indices: &[Arc<IndexMetadata>]) -> Value {
+        const WRITES: &[&str] = &["write", "metadata_write"];
+        let settings = self.settings.load();
+        let read_only = settings.boolean("cluster.blocks.read_only");
+        let deletable = settings.boolean("cluster.blocks.read_only_allow_delete");
+        let global = set_blocks(&[
+            (read_only, "6", "cluster read-only (api)", WRITES),
+            (deletable, "13", "cluster read-only / allow delete (api)", WRITES),
+        ]);
+        let mut of_indices = Map::new();
+        for index in indices {
+            let flags = &index.typed.blocks;
+            let set = set_blocks(&[
+                (!index.open, "4", "index closed", &["read", "write"]),
+                (flags.read_only, "5", "index read-only (api)", WRITES),
+                (flags.read, "7", "index read (api)", &["read"]),
+                (flags.write, "8", "index write (api)", &["write"]),
+                (flags.metadata, "9", "index metadata (api)", &["metadata_read", "metadata_write"]),
+                (flags.read_only_allow_delete, "12", READ_ONLY_ALLOW_DELETE.description(), &["write"]),
+            ]);
+            if !set.is_empty() {
+                of_indices.insert(index.name.to_string(), Value::Object(set));
+            }
+        }
+        let mut shown = Map::new();
+        for (name, blocks) in [("global", global), ("indices", of_indices)] {
+            if !blocks.is_empty() {
+                shown.insert(name.to_owned(), Value::Object(blocks));
+            }
+        }
+        Value::Object(shown)
     }
 
     /// Returns the section `nodes`: this node.
@@ -296,30 +332,15 @@ fn allocation_id(index: &IndexMetadata, shard: u32) -> String {
     format!("{}-{shard}", index.uuid)
 }
 
-/// Returns the section `blocks`: which operations are blocked on which index.
-fn blocks_of(indices: &[Arc<IndexMetadata>]) -> Value {
-    let mut blocks = Map::new();
-    for index in indices {
-        let flags = &index.typed.blocks;
-        let known = [
-            ("5", flags.read_only, "index read-only (api)", &["write", "metadata_write"][..]),
-            ("7", flags.read, "index read (api)", &["read"]),
-            ("8", flags.write, "index write (api)", &["write"]),
-            ("9", flags.metadata, "index metadata (api)", &["metadata_read", "metadata_write"]),
-            ("12", flags.read_only_allow_delete, "index read-only / allow delete (api)", &["write"]),
-            ("4", !index.open, "index closed", &["read", "write"]),
-        ];
-        let set: Map<String, Value> = known
-            .into_iter()
-            .filter(|(_, is_set, ..)| *is_set)
-            .map(|(id, _, description, levels)| {
-                let block = json!({"description": description, "retryable": false, "levels": levels});
-                (id.to_owned(), block)
-            })
-            .collect();
-        if !set.is_empty() {
-            blocks.insert(index.name.to_string(), Value::Object(set));
-        }
-    }
-    if blocks.is_empty() { json!({}) } else { json!({"indices": blocks}) }
+/// A block as the state of the cluster shows it: whether it is set, its id, its description, and the kinds of
+/// operations that it refuses.
+type ShownBlock = (bool, &'static str, &'static str, &'static [&'static str]);
+
+/// Returns those blocks that are set, by their ids. Source: `ClusterBlock#toXContent`.
+fn set_blocks(blocks: &[ShownBlock]) -> Map<String, Value> {
+    let set = blocks.iter().filter(|(is_set, ..)| *is_set).map(|(_, id, description, levels)| {
+        let block = json!({"description": description, "retryable": false, "levels": levels});
+        ((*id).to_owned(), block)
+    });
+    set.collect()
 }
