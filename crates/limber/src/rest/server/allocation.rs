@@ -139,12 +139,10 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     answer.insert("index".into(), index.name.to_string().into());
     answer.insert("shard".into(), shard.shard.into());
     answer.insert("primary".into(), is_primary.into());
+    let with_disk = request.flag_or("include_disk_info", false)?;
     let more = match is_primary && shard.primary_active {
-        true => {
-            let with_disk = request.flag_or("include_disk_info", false)?;
-            explain_started(app, with_disk, unassigned(&health.indices).is_none())
-        }
-        false => explain_unassigned(app, index, shard, is_primary)?,
+        true => explain_started(app, with_disk, unassigned(&health.indices).is_none()),
+        false => explain_unassigned(app, index, (shard, is_primary), with_disk)?,
     };
     answer.extend(more);
     Ok(Response::ok(Value::Object(answer)))
@@ -243,8 +241,8 @@ fn disk_info(app: &App) -> Value {
 fn explain_unassigned(
     app: &App,
     index: &IndexHealth,
-    shard: &ShardHealth,
-    is_primary: bool,
+    (shard, is_primary): (&ShardHealth, bool),
+    with_disk: bool,
 ) -> Result<Map<String, Value>> {
     let created = app
         .node
@@ -284,9 +282,11 @@ fn explain_unassigned(
             "Elasticsearch isn't allowed to allocate this shard to any of the nodes in the cluster: a replica needs a second node, and this cluster has one."
         }
     };
-    Ok(object(json!({
-        "current_state": "unassigned",
-        "unassigned_info": info,
+    let mut shown = object(json!({"current_state": "unassigned", "unassigned_info": info}));
+    if with_disk {
+        shown.insert("cluster_info".into(), disk_info(app));
+    }
+    shown.extend(object(json!({
         "can_allocate": can_allocate,
         "allocate_explanation": summary,
         "node_allocation_decisions": [{
@@ -299,7 +299,8 @@ fn explain_unassigned(
             "weight_ranking": 1,
             "deciders": [{"decider": decider, "decision": "NO", "explanation": explanation}],
         }],
-    })))
+    })));
+    Ok(shown)
 }
 
 fn object(value: Value) -> Map<String, Value> {
