@@ -1,7 +1,7 @@
 //! A script in a request: `"source"` alone, or an object with `source` or `id`, `lang`, `params` and
 //! `options`.
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, token};
 use limber_work as work;
 use serde_json::{Map, Value};
 
@@ -35,7 +35,12 @@ pub struct StoredScript {
     pub language: String,
     /// As it was put.
     pub source: String,
+    /// The media type of a template's source. Only shown.
+    pub content_type: Option<String>,
 }
+
+/// The media type of a template that is put as an object.
+const JSON: &str = "application/json;charset=utf-8";
 
 const PARSER: ObjectParser<'_> = ObjectParser::new("script");
 
@@ -117,23 +122,37 @@ impl Script {
 
 impl StoredScript {
     /// Parses the body of `PUT _scripts/ID`.
+    ///
+    /// Source: `StoredScriptSource#parse`.
     pub fn parse(body: &Value) -> Result<StoredScript, RequestError> {
-        let script = match body {
-            Value::Object(members) if members.len() == 1 => members.get("script"),
-            _ => None,
+        let unexpected = |what: String| RequestError::parsing(format!("unexpected {what}"));
+        let members = match body.as_object().and_then(|members| Some((members.len(), members.iter().next()?)))
+        {
+            Some((1, (name, Value::Object(members)))) if name == "script" => members,
+            Some((_, (name, other))) if name == "script" && !other.is_object() => {
+                return Err(unexpected(format!("token [{}], expected [{{, <source>]", token(other))));
+            }
+            Some((_, (name, _))) if name != "script" => {
+                return Err(unexpected(format!("field [{name}], expected [script]")));
+            }
+            _ => return Err(unexpected("field, expected [{, <source>]".to_owned())),
         };
-        let Some(Value::Object(members)) = script else {
-            return Err(RequestError::parsing("unexpected field, expected [{, <source>]"));
-        };
-        let (mut language, mut source) = (None, None);
+        let (mut language, mut source, mut content_type) = (None, None, None);
         for (key, value) in members {
             match (key.as_str(), value) {
                 ("lang", Value::String(text)) => language = Some(text.clone()),
                 ("source", Value::String(text)) => source = Some(text.clone()),
                 // A template that is given as an object is kept as its JSON.
-                ("source", Value::Object(_)) => source = Some(value.to_string()),
+                ("source", Value::Object(_)) => {
+                    source = Some(value.to_string());
+                    content_type.get_or_insert_with(|| JSON.to_owned());
+                }
+                ("options", Value::Object(options)) => {
+                    let given = options.get("content_type").and_then(Value::as_str);
+                    content_type = given.map(str::to_owned).or(content_type);
+                }
                 // Example parameters of a template serve its readers only.
-                ("options" | "params", Value::Object(_)) => {}
+                ("params", Value::Object(_)) => {}
                 (other, _) => {
                     return Err(ObjectParser::new("stored script source").unknown(other));
                 }
@@ -141,9 +160,11 @@ impl StoredScript {
         }
         let language =
             language.ok_or_else(|| RequestError::illegal_argument("must specify lang for stored script"))?;
-        let source = source
-            .filter(|source| !source.is_empty())
-            .ok_or_else(|| RequestError::illegal_argument("must specify source for stored script"))?;
-        Ok(StoredScript { language, source })
+        let source =
+            source.ok_or_else(|| RequestError::illegal_argument("must specify source for stored script"))?;
+        if source.is_empty() {
+            return Err(RequestError::illegal_argument("source cannot be empty"));
+        }
+        Ok(StoredScript { language, source, content_type })
     }
 }

@@ -17,8 +17,11 @@ const SCRIPTS_MAX: usize = 10_000;
 /// Reads the scripts of the state file.
 pub(in crate::node) fn restored(scripts: &Value) -> HashMap<String, StoredScript> {
     let text = |script: &Value, key: &str| script[key].as_str().unwrap_or_default().to_owned();
-    let stored =
-        |script: &Value| StoredScript { language: text(script, "lang"), source: text(script, "source") };
+    let stored = |script: &Value| StoredScript {
+        language: text(script, "lang"),
+        source: text(script, "source"),
+        content_type: script["options"]["content_type"].as_str().map(str::to_owned),
+    };
     scripts.as_object().into_iter().flatten().map(|(id, script)| (id.clone(), stored(script))).collect()
 }
 
@@ -50,9 +53,9 @@ impl Node {
     /// Carries out `PUT _scripts/ID`. The script is compiled for `context` if one is named.
     pub fn put_script(&self, id: &str, context: Option<&str>, body: &Value) -> Result<()> {
         let script = StoredScript::parse(body)?;
-        if id.len() > ID_LENGTH_MAX || id.contains('#') {
+        if id.len() > ID_LENGTH_MAX {
             return Err(RequestError::illegal_argument(format!(
-                "stored script id [{id}] has more than {ID_LENGTH_MAX} characters or contains '#'"
+                "stored script id [{id}] has more than {ID_LENGTH_MAX} characters"
             )));
         }
         let limit = self.settings.load().script_limits()?.source_bytes_max;
@@ -72,7 +75,11 @@ impl Node {
                     "there are [{SCRIPTS_MAX}] scripts already"
                 )));
             }
-            scripts[id] = json!({"lang": script.language, "source": script.source});
+            let mut stored = json!({"lang": script.language, "source": script.source});
+            if let Some(content_type) = script.content_type {
+                stored["options"] = json!({ "content_type": content_type });
+            }
+            scripts[id] = stored;
             Ok(())
         })
     }

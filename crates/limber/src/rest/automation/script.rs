@@ -4,6 +4,7 @@ use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
+use super::script_context;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::router::management as route;
@@ -21,10 +22,26 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn put(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json_required()?;
+    let (id, body) = (id_of(request)?, request.json_required()?);
     check_options(&body["script"])?;
-    app.node.put_script(request.path("id"), request.param("context"), &body)?;
+    if let Some(context) = request.param("context").filter(|context| !script_context::is_known(context)) {
+        let cause = RequestError::illegal_argument(format!("Unknown context [{context}]"));
+        let reason = format!("failed to parse/compile stored script [{id}]");
+        return Err(RequestError::illegal_argument(reason).caused_by(cause));
+    }
+    app.node.put_script(id, request.param("context"), &body)?;
     Ok(Response::acknowledged())
+}
+
+/// Returns the id of the script.
+///
+/// Source: `PutStoredScriptRequest#validate`.
+fn id_of(request: &Request) -> Result<&str> {
+    let id = request.path("id");
+    match id.contains('#') {
+        true => Err(RequestError::validation(["id cannot contain '#' for stored script"])),
+        false => Ok(id),
+    }
 }
 
 /// Refuses compiler options that do not exist.
@@ -47,18 +64,18 @@ fn check_options(script: &Value) -> Result<()> {
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
-    let id = request.path("id");
-    Ok(match app.node.get_script(id) {
-        Some(script) => Response::ok(json!({
-            "_id": id,
-            "found": true,
-            "script": {"lang": script.language, "source": script.source},
-        })),
-        None => Response::json(404, json!({"_id": id, "found": false})),
-    })
+    let id = id_of(request)?;
+    let Some(script) = app.node.get_script(id) else {
+        return Ok(Response::json(404, json!({"_id": id, "found": false})));
+    };
+    let mut shown = json!({"lang": script.language, "source": script.source});
+    if let Some(content_type) = script.content_type {
+        shown["options"] = json!({ "content_type": content_type });
+    }
+    Ok(Response::ok(json!({"_id": id, "found": true, "script": shown})))
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
-    app.node.delete_script(request.path("id"))?;
+    app.node.delete_script(id_of(request)?)?;
     Ok(Response::acknowledged())
 }

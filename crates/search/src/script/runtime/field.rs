@@ -79,7 +79,8 @@ pub fn check_scripts(mapping: &Mapping, scripts: &Scripts) -> std::result::Resul
                     "script_lang not supported [{language}]"
                 )));
             }
-            scripts.check(&StoredScript { language, source }, Some(context_of(field)))?;
+            let script = StoredScript { language, source, content_type: None };
+            scripts.check(&script, Some(context_of(field)))?;
         }
     }
     Ok(())
