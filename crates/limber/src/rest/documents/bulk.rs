@@ -285,17 +285,18 @@ fn parse_action<'a>(
     }
     let mut operation = BulkOperation::new(kind, index, &[]);
     operation.id = id;
-    operation.routing = routing.or(defaults.routing.map(Cow::Borrowed));
+    operation.routing = routing.or(defaults.routing.map(Cow::Borrowed)).filter(|routing| !routing.is_empty());
     operation.version = version;
     operation.version_type = version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
     operation.if_seq_no = if_seq_no;
     operation.if_primary_term = if_primary_term;
     operation.pipeline = action.metadata.pipeline;
-    // The request's default only applies to operations that write documents, not to deletes.
-    let by_default = defaults.require_alias && kind != OperationKind::Delete;
-    operation.require_alias = action.metadata.require_alias.unwrap_or(by_default);
-    operation.require_data_stream =
-        action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
+    // Deletes require neither, whatever they or the request say.
+    if kind != OperationKind::Delete {
+        operation.require_alias = action.metadata.require_alias.unwrap_or(defaults.require_alias);
+        operation.require_data_stream =
+            action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
+    }
     if kind == OperationKind::Update && operation.require_data_stream {
         return Err(RequestError::illegal_argument(
             "Update requests do not support the `require_data_stream` flag, as data streams do not support update operations",

@@ -178,8 +178,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                         "routing" => metadata.routing = text(&mut map, &name)?,
                         "version" => metadata.version = Some(number(&mut map, &name)?),
                         "version_type" => metadata.version_type = text(&mut map, &name)?,
-                        "if_seq_no" => metadata.if_seq_no = Some(number(&mut map, &name)?),
-                        "if_primary_term" => metadata.if_primary_term = Some(number(&mut map, &name)?),
+                        "if_seq_no" => {
+                            let wrong = |seq_no: i64| {
+                                format!("sequence numbers must be non negative. got [{seq_no}].")
+                            };
+                            metadata.if_seq_no = Some(not_negative(&mut map, &name, wrong)?);
+                        }
+                        "if_primary_term" => {
+                            let wrong =
+                                |term: i64| format!("primary term must be non negative. got [{term}]");
+                            metadata.if_primary_term = Some(not_negative(&mut map, &name, wrong)?);
+                        }
                         "pipeline" => metadata.pipeline = text(&mut map, &name)?,
                         "op_type" => metadata.op_type = text(&mut map, &name)?,
                         "require_alias" => metadata.require_alias = map.next_value()?,
@@ -282,7 +291,17 @@ fn text<'de, M: MapAccess<'de>>(
 
 /// Reads a `long` that is not negative; it may also be written as a string.
 fn number<'de, M: MapAccess<'de>>(map: &mut M, name: &str) -> std::result::Result<u64, M::Error> {
+    not_negative(map, name, |number| format!("For input string: \"{number}\""))
+}
+
+/// Reads a `long` like [`number`]; `wrong` makes the error about a negative one.
+fn not_negative<'de, M: MapAccess<'de>>(
+    map: &mut M,
+    name: &str,
+    wrong: impl Fn(i64) -> String,
+) -> std::result::Result<u64, M::Error> {
     let text = text(map, name)?.unwrap_or_default();
-    let number = text.parse::<i64>().ok().and_then(|number| u64::try_from(number).ok());
-    number.ok_or_else(|| serde::de::Error::custom(format!("{MARK}For input string: \"{text}\"")))
+    let refused = |reason: String| <M::Error as serde::de::Error>::custom(format!("{MARK}{reason}"));
+    let number: i64 = text.parse().map_err(|_| refused(format!("For input string: \"{text}\"")))?;
+    u64::try_from(number).map_err(|_| refused(wrong(number)))
 }

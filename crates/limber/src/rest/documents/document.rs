@@ -155,7 +155,8 @@ fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) ->
     check_source_on_error(request)?;
     let mut operation = BulkOperation::new(kind, request.path("index"), source);
     operation.id = request.param("id").map(Cow::Borrowed);
-    operation.routing = request.param("routing").map(Cow::Borrowed);
+    // As in Elasticsearch, a write with an empty routing has none.
+    operation.routing = request.param("routing").filter(|routing| !routing.is_empty()).map(Cow::Borrowed);
     operation.version_type = version_type(request)?;
     // With internal versions, any version is refused.
     operation.version = match operation.version_type {
