@@ -4,11 +4,11 @@
 //! 400 for an unknown path, 405 for a known path with another method, and 400 for an unknown query parameter,
 //! which the message names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use limber_engine::ActiveCopies;
 use limber_mapping::{ErrorClass, RequestError};
-use limber_text::likeness::{self, edit_distance};
+use limber_text::likeness;
 
 use super::App;
 use crate::http::pools::PoolName;
@@ -282,37 +282,29 @@ fn check_parameters(
         return Ok(());
     }
     let known = |name: &str| COMMON_PARAMETERS.contains(&name) || reads(route, name) || is_placeholder(name);
-    let unknown: Vec<(&str, Option<&str>)> = query
-        .iter()
-        .filter(|(name, _)| !known(name))
-        .map(|(name, _)| (name.as_str(), closest(name, &[route.parameters, SUGGESTED].concat())))
-        .collect();
-    if unknown.is_empty() { Ok(()) } else { Err(unrecognized(uri, "parameter", &unknown)) }
+    let unknown: Vec<&str> =
+        query.iter().map(|(name, _)| name.as_str()).filter(|name| !known(name)).collect();
+    match unknown.is_empty() {
+        true => Ok(()),
+        false => Err(unrecognized(uri, "parameter", &unknown, &[route.parameters, SUGGESTED].concat())),
+    }
 }
 
-/// Returns the error about unknown names in a request, each with the name that was perhaps meant. `what` is
-/// what they name, in the singular.
+/// Returns the error about unknown names in a request, in their order, each with those of the known names
+/// that are similar. `what` is what they name, in the singular.
 ///
 /// Source: `BaseRestHandler#unrecognized`.
-pub fn unrecognized(uri: &str, what: &str, names: &[(&str, Option<&str>)]) -> RequestError {
+pub fn unrecognized(uri: &str, what: &str, names: &[&str], known: &[&'static str]) -> RequestError {
     let path = uri.split('?').next().unwrap_or(uri);
+    let names: BTreeSet<&str> = names.iter().copied().collect();
     let plural = if names.len() > 1 { "s" } else { "" };
-    let shown = names.iter().map(|(name, meant)| match meant {
-        Some(meant) => format!("[{name}] ->{}", likeness::hint(&[meant])),
-        None => format!("[{name}]"),
+    let shown = names.into_iter().map(|name| {
+        let meant = likeness::did_you_mean(name, known.iter().copied());
+        let arrow = if meant.is_empty() { "" } else { " ->" };
+        format!("[{name}]{arrow}{meant}")
     });
     let shown = shown.collect::<Vec<_>>().join(", ");
     RequestError::illegal_argument(format!("request [{path}] contains unrecognized {what}{plural}: {shown}"))
-}
-
-/// Returns the parameter closest to `name`, if it differs by at most two edits.
-pub fn closest(name: &str, parameters: &[&'static str]) -> Option<&'static str> {
-    parameters
-        .iter()
-        .filter_map(|p| Some((edit_distance(name, p)?, *p)))
-        .filter(|(d, _)| *d <= 2)
-        .min()
-        .map(|(_, p)| p)
 }
 
 #[cfg(test)]
@@ -387,6 +379,12 @@ mod tests {
             "/_search?pretyy",
             ErrorClass::BadRequest,
             "unrecognized parameter: [pretyy] -> did you mean [pretty]?",
+        );
+        check(
+            Method::Get,
+            "/_search?z=1&formatt&a=1&z=2",
+            ErrorClass::BadRequest,
+            "unrecognized parameters: [a], [formatt] -> did you mean [format]?, [z]",
         );
     }
 }

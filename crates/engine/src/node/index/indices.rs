@@ -375,7 +375,7 @@ pub(in crate::node) fn check_index_alias(catalog: &Catalog, alias: &str) -> Resu
 
 pub(in crate::node) fn name_is_taken(alias: &str) -> RequestError {
     let reason = format!(
-        "Invalid alias name [{alias}]: an index, data stream, or ESQL view exists with the same name as the alias"
+        "Invalid alias name [{alias}]: an index or data stream exists with the same name as the alias"
     );
     RequestError::bad_request("invalid_alias_name_exception", reason)
 }

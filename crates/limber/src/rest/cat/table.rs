@@ -296,7 +296,7 @@ fn refuse_selection(request: &Request) -> Result<()> {
     let mut parts = given.map(|(name, _)| if *name == "node" { "nodes" } else { *name });
     match parts.next() {
         None => Ok(()),
-        Some(name) => Err(unrecognized(&request.uri, "parameter", &[(name, None)])),
+        Some(name) => Err(unrecognized(&request.uri, "parameter", &[name], &[])),
     }
 }
 

@@ -82,7 +82,7 @@ const NOT_OF_THE_SEARCH: &[&str] = &["timeout", "version", "scroll"];
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
     if request.param("pipeline").is_some() {
-        return Err(unrecognized(&request.uri, "parameter", &[("pipeline", None)]));
+        return Err(unrecognized(&request.uri, "parameter", &["pipeline"], &[]));
     }
     in_place(app, request, Change::Delete)
 }

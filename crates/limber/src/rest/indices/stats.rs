@@ -35,11 +35,11 @@ pub const ROUTES: &[Route] = &[
 /// the sections.
 pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsRequest> {
     let sections = request.list(metric);
-    if let Some(unknown) = sections.iter().find(|s| *s != "_all" && !STATS_SECTIONS.contains(&s.as_str())) {
+    let named = sections.iter().map(String::as_str);
+    let unknown: Vec<&str> = named.filter(|name| *name != "_all" && !STATS_SECTIONS.contains(name)).collect();
+    if !unknown.is_empty() {
         let what = if metric == "metric" { "metric" } else { "index metric" };
-        let meant =
-            STATS_SECTIONS.iter().find(|s| s.starts_with(unknown.as_str()) || unknown.starts_with(*s));
-        return Err(unrecognized(&request.uri, what, &[(unknown, meant.copied())]));
+        return Err(unrecognized(&request.uri, what, &unknown, STATS_SECTIONS));
     }
     if sections.len() > 1 && sections.iter().any(|s| s == "_all") {
         let path = request.uri.split('?').next().unwrap_or("");
@@ -94,8 +94,8 @@ fn refuse_unread(request: &Request, sections: &[String], is_of_node: bool) -> Re
         name == "groups" && !is_of_node || sections.iter().any(|section| of.contains(&section.as_str()))
     };
     let unread = OF_SECTIONS.iter().filter(|(name, of)| request.param(name).is_some() && !is_read(name, of));
-    let unread: Vec<(&str, Option<&str>)> = unread.map(|(name, _)| (*name, None)).collect();
-    if unread.is_empty() { Ok(()) } else { Err(unrecognized(&request.uri, "parameter", &unread)) }
+    let unread: Vec<&str> = unread.map(|(name, _)| *name).collect();
+    if unread.is_empty() { Ok(()) } else { Err(unrecognized(&request.uri, "parameter", &unread, &[])) }
 }
 
 fn stats(app: &App, request: &Request) -> Result<Response> {

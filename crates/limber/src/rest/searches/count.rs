@@ -56,9 +56,9 @@ pub(super) fn has_query_body(request: &Request) -> bool {
 
 /// Refuses the parameters of a query in the URL as unknown. A request whose body has the query reads none.
 pub(super) fn refuse_url_query(request: &Request) -> Result<()> {
-    let given = OF_THE_QUERY.iter().filter(|name| request.param(name).is_some());
-    let given: Vec<(&str, Option<&str>)> = given.map(|name| (*name, None)).collect();
-    if given.is_empty() { Ok(()) } else { Err(unrecognized(&request.uri, "parameter", &given)) }
+    let given = OF_THE_QUERY.iter().copied().filter(|name| request.param(name).is_some());
+    let given: Vec<&str> = given.collect();
+    if given.is_empty() { Ok(()) } else { Err(unrecognized(&request.uri, "parameter", &given, &[])) }
 }
 
 /// Checks the parameters of `_count` and `_cat/count`.

@@ -35,8 +35,10 @@ fn info(app: &App, request: &Request) -> Result<Response> {
             targets.join(",")
         )));
     }
-    if let Some(unknown) = targets.iter().find(|t| *t != "_all" && !TARGETS.contains(&t.as_str())) {
-        return Err(unrecognized(uri, "target", &[(unknown, None)]));
+    let named = targets.iter().map(String::as_str);
+    let unknown: Vec<&str> = named.filter(|target| *target != "_all" && !TARGETS.contains(target)).collect();
+    if !unknown.is_empty() {
+        return Err(unrecognized(uri, "target", &unknown, &TARGETS));
     }
     let wants = |section: &str| {
         TARGETS.contains(&section) && targets.iter().any(|target| target == "_all" || target == section)

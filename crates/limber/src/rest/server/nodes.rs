@@ -15,7 +15,7 @@ use crate::http::response::Response;
 use crate::machine;
 use crate::rest::human::with_words;
 use crate::rest::indices::stats::parse_stats_request;
-use crate::rest::router::{closest, get, unrecognized};
+use crate::rest::router::{get, unrecognized};
 use crate::rest::{App, Route};
 
 const STATS: &[&str] = &[
@@ -114,9 +114,9 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
             || STATS_METRICS.contains(&metric)
             || SECTIONS.iter().any(|(section, _)| *section == metric)
     };
-    let unknown: Vec<&String> = metrics.iter().filter(|metric| !is_known(metric)).collect();
-    if let Some(first) = unknown.first() {
-        return Err(unrecognized(&request.uri, "metric", &[(first, closest(first, STATS_METRICS))]));
+    let unknown: Vec<&str> = metrics.iter().map(String::as_str).filter(|metric| !is_known(metric)).collect();
+    if !unknown.is_empty() {
+        return Err(unrecognized(&request.uri, "metric", &unknown, STATS_METRICS));
     }
     if metrics.iter().any(|m| m == "_all") && metrics.len() > 1 {
         return Err(RequestError::illegal_argument(format!(

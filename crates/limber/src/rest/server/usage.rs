@@ -16,7 +16,7 @@ use super::nodes::{envelope, now_millis, selects};
 use super::usage_names::name_of;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::router::{closest, management as route, unrecognized};
+use crate::rest::router::{management as route, unrecognized};
 use crate::rest::{App, Route};
 
 /// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
@@ -167,10 +167,10 @@ fn usage(app: &App, request: &Request) -> Result<Response> {
             metrics.join(",")
         )));
     }
-    if let Some(unknown) =
-        metrics.iter().find(|metric| *metric != "_all" && !METRICS.contains(&metric.as_str()))
-    {
-        return Err(unrecognized(&request.uri, "metric", &[(unknown, closest(unknown, METRICS))]));
+    let named = metrics.iter().map(String::as_str);
+    let unknown: Vec<&str> = named.filter(|metric| *metric != "_all" && !METRICS.contains(metric)).collect();
+    if !unknown.is_empty() {
+        return Err(unrecognized(&request.uri, "metric", &unknown, METRICS));
     }
     if !request.param("node").is_none_or(|filter| selects(app, filter)) {
         return Ok(envelope(app, None));
