@@ -369,13 +369,16 @@ pub(super) fn remove(
     name: &str,
     missing: impl Fn(&str) -> RequestError,
 ) -> Result<()> {
-    let mut gone = Vec::new();
+    let (mut gone, mut absent) = (Vec::new(), Vec::new());
     for part in name.split(',').map(str::trim) {
         let found: Vec<String> = select(map, part).into_iter().map(|(name, _)| name.clone()).collect();
         if found.is_empty() && part != "*" {
-            return Err(missing(part));
+            absent.push(part);
         }
         gone.extend(found);
+    }
+    if !absent.is_empty() {
+        return Err(missing(&absent.join(",")));
     }
     gone.iter().for_each(|name| drop(map.remove(name)));
     Ok(())

@@ -16,7 +16,7 @@ use crate::api::*;
 use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
 use crate::node::Node;
 use crate::node::stream::stream_aliases::{
-    add_to_streams, check_are_free_of_streams, remove_from_streams, split_streams,
+    add_to_streams, check_are_free_of_streams, is_backing, remove_from_streams, split_streams,
 };
 
 /// The result of looking for aliases.
@@ -137,6 +137,10 @@ impl Node {
     /// Returns `next` without the indices that an action removes; `before` determines which indices those
     /// are.
     fn without_indices(&self, before: &Catalog, mut next: Catalog, indices: &[String]) -> Result<Catalog> {
+        let (streams, _) = split_streams(before, &dated(before, indices)?)?;
+        if !streams.is_empty() {
+            return Err(RequestError::illegal_argument("Unsupported action [REMOVE_INDEX]"));
+        }
         let _acting = limber_access::acting("indices:admin/delete");
         for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
             self.check_delete_block(&metadata)?;
@@ -183,6 +187,9 @@ impl Node {
         }
         let bytes = copies_bytes(&aliases, alias);
         self.edit(next, &indices, |index| {
+            if let Some(stream) = before.backing.get(&index.name) {
+                return Err(is_backing(&indices.join(","), stream));
+            }
             // Every index has a copy of each alias, and the state that is written has one more.
             work::claim(bytes)?;
             index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));

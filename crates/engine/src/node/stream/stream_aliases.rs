@@ -31,10 +31,7 @@ pub(in crate::node) fn split_streams(
             continue;
         }
         if let Some(stream) = catalog.backing.get(name) {
-            return Err(RequestError::illegal_argument(format!(
-                "The provided expressions [{name}] match a backing index belonging to data stream [{stream}]. Data stream backing \
-                 indices don't support aliases."
-            )));
+            return Err(is_backing(name, stream));
         }
         let is_pattern = wildcard::is_pattern(name) || name == "_all";
         let matching = |stream: &&Arc<DataStream>| {
@@ -55,6 +52,14 @@ pub(in crate::node) fn split_streams(
     streams.sort();
     streams.dedup();
     Ok((streams, indices))
+}
+
+/// Returns the error about an alias action whose expressions match an index of a data stream.
+pub(in crate::node) fn is_backing(expressions: &str, stream: &str) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "The provided expressions [{expressions}] match a backing index belonging to data stream [{stream}]. Data stream backing \
+         indices don't support aliases."
+    ))
 }
 
 /// Adds aliases to data streams. If several data streams have an alias, the last one that is marked as write
