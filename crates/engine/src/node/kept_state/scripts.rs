@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use crate::api::Result;
 use crate::node::Node;
 
+/// Languages of stored scripts.
+const LANGUAGES: [&str; 3] = ["painless", "expression", "mustache"];
 /// Longest id of a script, in characters.
 const ID_LENGTH_MAX: usize = 512;
 /// Maximum number of stored scripts of a node. All of them are in one file.
@@ -63,6 +65,12 @@ impl Node {
             return Err(RequestError::illegal_argument(format!(
                 "exceeded max allowed stored script size in bytes [{limit}] with size [{}] for script [{id}]",
                 script.source.len()
+            )));
+        }
+        if !LANGUAGES.contains(&script.language.as_str()) {
+            let language = &script.language;
+            return Err(RequestError::illegal_argument(format!(
+                "unable to put stored script with unsupported lang [{language}]"
             )));
         }
         let context = context.map(context_of).transpose()?;
