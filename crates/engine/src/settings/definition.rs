@@ -44,6 +44,13 @@ pub enum Kind {
     BytesOrPercent,
     /// One of these strings.
     Choice(&'static [&'static str]),
+    /// One of these strings. Others are refused in Elasticsearch's words, in which `{}` stands for the value.
+    Worded {
+        /// The values.
+        there: &'static [&'static str],
+        /// The error about any other value.
+        refusal: &'static str,
+    },
     /// A choice of which Limber supports some values; the others are refused by name.
     PartOf {
         /// The values that Limber supports.
@@ -150,7 +157,9 @@ impl Definition {
             Kind::PartOf { missing, .. } if missing.contains(&text.to_ascii_lowercase().as_str()) => {
                 Err(RequestError::unsupported(format_args!("the value [{text}] of [{key}]")))
             }
-            Kind::Choice(choices) | Kind::PartOf { there: choices, .. }
+            Kind::Choice(choices)
+            | Kind::PartOf { there: choices, .. }
+            | Kind::Worded { there: choices, .. }
                 if choices.iter().any(|choice| choice.eq_ignore_ascii_case(text)) =>
             {
                 Ok(())
@@ -161,6 +170,7 @@ impl Definition {
                     choices.join(", ")
                 )))
             }
+            Kind::Worded { refusal, .. } => Err(RequestError::illegal_argument(refusal.replace("{}", text))),
             Kind::LogLevel if LOG_LEVELS.contains(&text.to_ascii_lowercase().as_str()) => Ok(()),
             Kind::LogLevel => Err(RequestError::illegal_argument(format!(
                 "Unknown level constant [{}].",

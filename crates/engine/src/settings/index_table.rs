@@ -8,7 +8,7 @@ use limber_mapping::IndexMode;
 use crate::settings::definition::{
     Change::{Dynamic, Final, Static},
     Definition,
-    Kind::{Boolean, Bytes, Choice, Copies, Float, Integer, List, Private, Text, Time, Unsupported},
+    Kind::{Boolean, Bytes, Choice, Copies, Float, Integer, List, Private, Text, Time, Unsupported, Worded},
 };
 
 const INT_MAX: i64 = i32::MAX as i64;
@@ -21,6 +21,24 @@ const fn row(
 ) -> Definition {
     Definition::new(key, kind, default, change)
 }
+
+/// Source: `MetadataCreateIndexService#validateTranslogRetentionSettings`.
+const NO_RETENTION: super::Kind = Worded {
+    there: &["-1"],
+    refusal: "Translog retention settings [index.translog.retention.age] and [index.translog.retention.size] are no longer supported. \
+              Please do not specify values for these settings",
+};
+
+/// Source: `MetadataCreateIndexService#validateSoftDeletesSetting`.
+const SOFT_DELETES: super::Kind = Worded {
+    there: &["true"],
+    refusal: "Creating indices with soft-deletes disabled is no longer supported. Please do not specify a value for setting \
+              [index.soft_deletes.enabled].",
+};
+
+/// Source: `IndexModule#getDirectoryFactory`.
+const STORE_TYPE: super::Kind =
+    Worded { there: &["fs", "hybridfs", "mmapfs", "niofs"], refusal: "Unknown store type [{}]" };
 
 pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.number_of_shards", Integer { min: 1, max: 1024 }, "1", Final),
@@ -117,14 +135,14 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.codec.compression_level", Choice(&["3"]), "3", Final),
     row("index.blocks.search_only", Choice(&["false"]), "false", Dynamic),
     row("index.translog.generation_threshold_size", Bytes { min: 1, max: i64::MAX }, "64mb", Dynamic),
-    row("index.translog.retention.age", Choice(&["-1"]), "-1", Dynamic),
-    row("index.translog.retention.size", Choice(&["-1"]), "-1", Dynamic),
+    row("index.translog.retention.age", NO_RETENTION, "-1", Dynamic),
+    row("index.translog.retention.size", NO_RETENTION, "-1", Dynamic),
     row("index.priority", Integer { min: 0, max: INT_MAX }, "1", Dynamic),
     row("index.gc_deletes", Time { min_ms: 0, minus_one: true }, "60s", Dynamic),
-    row("index.soft_deletes.enabled", Choice(&["true"]), "true", Final),
+    row("index.soft_deletes.enabled", SOFT_DELETES, "true", Final),
     row("index.soft_deletes.retention_lease.period", Time { min_ms: 0, minus_one: false }, "12h", Dynamic),
     row("index.soft_deletes.retention.operations", Choice(&["0"]), "0", Dynamic),
-    row("index.store.type", Choice(&["fs", "hybridfs", "mmapfs", "niofs"]), "", Static),
+    row("index.store.type", STORE_TYPE, "", Static),
     row("index.store.preload", List, "[]", Static),
     row("index.requests.cache.enable", Boolean, "true", Dynamic),
     row("index.queries.cache.enabled", Boolean, "true", Static),
