@@ -133,7 +133,11 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     let mut answer = Map::new();
     if !was_named {
         let note = "No shard was specified in the explain API request, so this response explains a randomly chosen unassigned \
-                    shard. There may be other unassigned shards in this cluster which cannot be assigned for different reasons.";
+                    shard. There may be other unassigned shards in this cluster which cannot be assigned for different reasons. It \
+                    may not be possible to assign this shard until one of the other shards is assigned correctly. To explain the \
+                    allocation of other shards (whether assigned or unassigned) you must specify the target shard in the request \
+                    to this API. See https://www.elastic.co/guide/en/elasticsearch/reference/8.19/cluster-allocation-explain.html \
+                    for more information.";
         answer.insert("note".into(), note.into());
     }
     answer.insert("index".into(), index.name.to_string().into());
@@ -172,6 +176,18 @@ fn unassigned(indices: &[IndexHealth]) -> Option<(&IndexHealth, &ShardHealth, bo
         .or_else(|| replica().map(|(index, shard)| (index, shard, false)))
 }
 
+// Source: `Explanations`.
+const ALREADY_BALANCED: &str = "This shard is in a well-balanced location and satisfies all allocation rules so it will remain on \
+     this node. Elasticsearch cannot improve the cluster balance by moving it to another node. If you expect this shard to be \
+     rebalanced to another node, find the other node in the node-by-node explanation and address the reasons which prevent \
+     Elasticsearch from rebalancing this shard there.";
+const CANNOT_REBALANCE: &str = "Elasticsearch is not allowed to allocate or rebalance this shard to another node. If you expect this \
+     shard to be rebalanced to another node, find this node in the node-by-node explanation and address the reasons which prevent \
+     Elasticsearch from rebalancing this shard there.";
+const ALL_NODES_FORBIDDEN: &str = "Elasticsearch isn't allowed to allocate this shard to any of the nodes in the cluster. Choose a \
+     node to which you expect this shard to be allocated, find this node in the node-by-node explanation, and address the reasons \
+     which prevent Elasticsearch from allocating this shard there.";
+
 /// Explains why a started primary is on this node. `all_active` means that no shard is unassigned, so the
 /// cluster may be rebalanced.
 fn explain_started(app: &App, with_disk: bool, all_active: bool) -> Map<String, Value> {
@@ -183,8 +199,7 @@ fn explain_started(app: &App, with_disk: bool, all_active: bool) -> Map<String, 
         "roles": nodes::ROLES,
         "weight_ranking": 1,
     });
-    let explanation = "This shard is in a well-balanced location and satisfies all allocation rules so it will remain on this node. \
-                       There is no other node that it could be moved to.";
+    let explanation = if all_active { ALREADY_BALANCED } else { CANNOT_REBALANCE };
     let mut shown = Map::new();
     shown.insert("current_state".into(), "started".into());
     shown.insert("current_node".into(), node);
@@ -278,9 +293,7 @@ fn explain_unassigned(
         true => {
             "The primary could not be opened from the data folder of this node; see the details, and `limber check`."
         }
-        false => {
-            "Elasticsearch isn't allowed to allocate this shard to any of the nodes in the cluster: a replica needs a second node, and this cluster has one."
-        }
+        false => ALL_NODES_FORBIDDEN,
     };
     let mut shown = object(json!({"current_state": "unassigned", "unassigned_info": info}));
     if with_disk {
