@@ -2,6 +2,7 @@
 
 use limber_engine::{HealthRequest, HealthStatus, IndicesOptions, Result};
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::{Value, json};
 
 use crate::http::request::{Method, Request};
@@ -15,12 +16,14 @@ const HEALTH: &[&str] = with_indices_options![
     "level",
     "local",
     "master_timeout",
+    "return_200_for_cluster_health_timeout",
     "timeout",
     "wait_for_active_shards",
     "wait_for_events",
     "wait_for_no_initializing_shards",
     "wait_for_no_relocating_shards",
     "wait_for_nodes",
+    "wait_for_relocating_shards",
     "wait_for_status",
 ];
 const STATE: &[&str] = with_indices_options![
@@ -62,6 +65,11 @@ fn health(app: &App, request: &Request) -> Result<Response> {
             "level parameter must be one of [cluster] or [indices] or [shards] but was [{level}]"
         )));
     }
+    if request.param("wait_for_relocating_shards").is_some() {
+        return Err(RequestError::illegal_argument(
+            "wait_for_relocating_shards has been removed, use wait_for_no_relocating_shards [true/false] instead",
+        ));
+    }
     let wanted = HealthRequest {
         index: request.param("index").map(str::to_owned),
         options: indices_options(request, IndicesOptions::LENIENT)?,
@@ -73,9 +81,20 @@ fn health(app: &App, request: &Request) -> Result<Response> {
         wait_for_events: wait_for_events(request)?,
         timeout_ms: request.time_ms("timeout")?.unwrap_or(30_000),
     };
+    let late_status = status_of_late_health(request);
     let response = app.node.cluster_health(&wanted)?;
     let is_human = request.flag_or("human", false)?;
-    Ok(Response::json(if response.timed_out { 408 } else { 200 }, response.to_json(level, is_human)))
+    Ok(Response::json(if response.timed_out { late_status } else { 200 }, response.to_json(level, is_human)))
+}
+
+/// Returns the HTTP status of an answer about health that waited in vain. The parameter
+/// `return_200_for_cluster_health_timeout` is deprecated, and anything but `true` in it means false.
+fn status_of_late_health(request: &Request) -> u16 {
+    let Some(is_wanted) = request.param("return_200_for_cluster_health_timeout") else { return 408 };
+    work::warn(
+        "the [return_200_for_cluster_health_timeout] parameter is deprecated and will be removed in a future release.",
+    );
+    if is_wanted.eq_ignore_ascii_case("true") { 200 } else { 408 }
 }
 
 /// Reads a priority of cluster events. No event waits here, so that all of them have been processed.
