@@ -27,22 +27,73 @@ pub(in crate::node) fn restored(scripts: &Value) -> HashMap<String, StoredScript
     scripts.as_object().into_iter().flatten().map(|(id, script)| (id.clone(), stored(script))).collect()
 }
 
-/// Returns the context with the name in the URL, if Limber supports it.
-fn context_of(name: &str) -> Result<ScriptContext> {
-    const KNOWN: &[ScriptContext] = &[
-        ScriptContext::Score,
-        ScriptContext::Field,
-        ScriptContext::Filter,
-        ScriptContext::NumberSort,
-        ScriptContext::Update,
-        ScriptContext::Ingest,
-        ScriptContext::IngestCondition,
-    ];
-    KNOWN
-        .iter()
-        .copied()
-        .find(|context| context.name() == name)
-        .ok_or_else(|| RequestError::unsupported(format_args!("script context [{name}]")))
+/// Contexts for which stored scripts are compiled.
+const CONTEXTS: &[ScriptContext] = &[
+    ScriptContext::Score,
+    ScriptContext::Field,
+    ScriptContext::Filter,
+    ScriptContext::NumberSort,
+    ScriptContext::StringSort,
+    ScriptContext::Aggregation,
+    ScriptContext::Update,
+    ScriptContext::UpdateByQuery,
+    ScriptContext::Reindex,
+    ScriptContext::Ingest,
+    ScriptContext::IngestCondition,
+    ScriptContext::BucketScript,
+    ScriptContext::BucketSelector,
+    ScriptContext::MovingFunction,
+    ScriptContext::MetricInit,
+    ScriptContext::MetricMap,
+    ScriptContext::MetricCombine,
+    ScriptContext::MetricReduce,
+    ScriptContext::Interval,
+    ScriptContext::TokenFilter,
+    ScriptContext::Similarity,
+    ScriptContext::SimilarityWeight,
+    ScriptContext::Test,
+];
+/// Contexts of templates.
+const TEMPLATES: [&str; 3] = ["ingest_template", "template", "xpack_template"];
+/// Contexts of what Limber does not have. Their scripts are stored uncompiled.
+const OTHERS: [&str; 2] = ["watcher_condition", "watcher_transform"];
+/// Contexts of runtime fields, whose scripts are in mappings only.
+const OF_FIELDS: [&str; 9] = [
+    "boolean_field",
+    "composite_field",
+    "date_field",
+    "double_field",
+    "geo_point_field",
+    "geometry_field",
+    "ip_field",
+    "keyword_field",
+    "long_field",
+];
+
+/// Returns the context for which a script is compiled when it is stored, if there is one for the name in the
+/// URL.
+///
+/// Source: `ScriptService#putStoredScript`.
+fn context_of(script: &StoredScript, name: &str) -> Result<Option<ScriptContext>> {
+    let compiled_as = match name {
+        "script_heuristic" => "bucket_aggregation",
+        "terms_set" => "field",
+        _ => name,
+    };
+    let found = CONTEXTS.iter().copied().find(|context| context.name() == compiled_as);
+    let is_template = TEMPLATES.contains(&name);
+    let reason = if OF_FIELDS.contains(&name) {
+        format!("cannot store a script for context [{name}]")
+    } else if found.is_none() && !is_template && !OTHERS.contains(&name) {
+        format!("Unknown context [{name}]")
+    } else if script.language == "mustache" && !is_template {
+        format!("mustache engine does not know how to handle context [{name}]")
+    } else if script.language == "expression" && found.is_none() {
+        format!("expression engine does not know how to handle script context [{name}]")
+    } else {
+        return Ok(found);
+    };
+    Err(RequestError::illegal_argument(reason))
 }
 
 impl Node {
@@ -73,8 +124,11 @@ impl Node {
                 "unable to put stored script with unsupported lang [{language}]"
             )));
         }
-        let context = context.map(context_of).transpose()?;
-        self.scripts.check(&script, context)?;
+        let context = context.map(|name| context_of(&script, name)).transpose().map_err(|cause| {
+            RequestError::illegal_argument(format!("failed to parse/compile stored script [{id}]"))
+                .caused_by(cause)
+        })?;
+        self.scripts.check(&script, context.flatten())?;
         let _changing = self.changing.lock();
         self.change_scripts(|scripts| {
             if scripts.as_object().is_some_and(|known| known.len() >= SCRIPTS_MAX && !known.contains_key(id))

@@ -4,7 +4,6 @@ use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
-use super::script_context;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::router::management as route;
@@ -24,11 +23,6 @@ pub const ROUTES: &[Route] = &[
 fn put(app: &App, request: &Request) -> Result<Response> {
     let (id, body) = (id_of(request)?, request.json_required()?);
     check_options(&body["script"])?;
-    if let Some(context) = request.param("context").filter(|context| !script_context::is_known(context)) {
-        let cause = RequestError::illegal_argument(format!("Unknown context [{context}]"));
-        let reason = format!("failed to parse/compile stored script [{id}]");
-        return Err(RequestError::illegal_argument(reason).caused_by(cause));
-    }
     app.node.put_script(id, request.param("context"), &body)?;
     Ok(Response::acknowledged())
 }

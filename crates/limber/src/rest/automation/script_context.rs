@@ -99,11 +99,6 @@ const CONTEXTS: &[Context] = &[
     context("update_by_query", "void", &[CTX]),
 ];
 
-/// Whether there is a context of this name.
-pub(super) fn is_known(name: &str) -> bool {
-    CONTEXTS.iter().any(|context| context.name == name)
-}
-
 impl Context {
     fn to_json(&self) -> Value {
         let takes: Vec<Value> =
