@@ -129,6 +129,7 @@ fn languages(_: &App, _: &Request) -> Result<Response> {
         "types_allowed": ["inline", "stored"],
         "language_contexts": [
             { "language": "expression", "contexts": expressions },
+            { "language": "mustache", "contexts": ["ingest_template", "template"] },
             { "language": "painless", "contexts": painless },
         ],
     })))
