@@ -233,15 +233,17 @@ impl Node {
         }
     }
 
-    /// Returns the only index that an expression matches.
+    /// Returns the index with exactly this name; an alias, a data stream or a wildcard names none here.
+    ///
+    /// Source: `TransportResizeAction`, `CreateIndexFromSourceTransportAction`.
     pub(in crate::node) fn only_index(&self, source: &str) -> Result<IndexInfo> {
-        let mut found = self.get_index(source, IndicesOptions::METADATA)?;
-        match (found.pop(), found.is_empty()) {
-            (Some(info), true) => Ok(info),
-            _ => Err(RequestError::illegal_argument(format!(
-                "unable to return a single index as the index and options provided got resolved to multiple indices: [{source}]"
-            ))),
+        let catalog = self.catalog.load();
+        let name = catalog.resolve_date_math(source)?;
+        if !catalog.indices.contains_key(&*name) {
+            return Err(index_not_found(&name));
         }
+        let found = self.get_index(&name, IndicesOptions::METADATA)?.pop();
+        found.ok_or_else(|| index_not_found(&name))
     }
 
     fn copy_documents(
