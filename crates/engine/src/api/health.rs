@@ -73,7 +73,10 @@ impl HealthStatus {
             "green" => Ok(HealthStatus::Green),
             "yellow" => Ok(HealthStatus::Yellow),
             "red" => Ok(HealthStatus::Red),
-            other => Err(RequestError::illegal_argument(format!("unknown cluster health status [{other}]"))),
+            _ => Err(RequestError::illegal_argument(format!(
+                "No enum constant org.elasticsearch.cluster.health.ClusterHealthStatus.{}",
+                text.to_uppercase()
+            ))),
         }
     }
 }
@@ -95,6 +98,8 @@ pub struct HealthResponse {
     pub active_shards: u32,
     /// Copies that are not active.
     pub unassigned_shards: u32,
+    /// How many of the copies of all indices are active, in percent; 100 if the requested ones are green.
+    pub active_percent: f64,
     /// Cluster state updates that are waiting; always 0.
     pub number_of_pending_tasks: u32,
     /// The requested indices, in name order.
@@ -144,9 +149,7 @@ impl HealthResponse {
     /// Renders the response. `level` is `cluster`, `indices` or `shards`; `is_human` adds times and
     /// percentages as strings.
     pub fn to_json(&self, level: &str, is_human: bool) -> Value {
-        let active = self.active_shards as f64;
-        let all = active + self.unassigned_shards as f64;
-        let percent = if all == 0.0 { 100.0 } else { active / all * 100.0 };
+        let percent = self.active_percent;
         let mut answer = json!({
             "cluster_name": self.cluster_name,
             "status": self.status.as_str(),

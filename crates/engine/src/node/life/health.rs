@@ -1,5 +1,6 @@
 //! Cluster health: "are all shards and their copies active?"
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_text::wildcard;
 
 use crate::api::*;
-use crate::catalog::IndexMetadata;
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
 use crate::tasks::waiting::wait_until;
 
@@ -78,6 +79,10 @@ impl Node {
         let shards = || indices.iter().flat_map(|index| &index.shards);
         let active = shards().filter(|shard| shard.primary_active).count() as u32;
         let mut status = indices.iter().map(|index| index.status).max().unwrap_or(HealthStatus::Green);
+        let active_percent = match status {
+            HealthStatus::Green => 100.0,
+            _ => self.active_percent(&catalog, &indices),
+        };
         if !is_there {
             // As in Elasticsearch, an index that does not exist makes the status red.
             status = HealthStatus::Red;
@@ -90,10 +95,32 @@ impl Node {
             active_primary_shards: active,
             active_shards: active,
             unassigned_shards: shards().map(|shard| shard.unassigned_shards).sum(),
+            active_percent,
             number_of_pending_tasks: 0,
             indices,
         };
         Ok((response, is_there))
+    }
+
+    /// Returns how many of the copies of all indices are active, in percent. The health of some is known.
+    ///
+    /// Source: `ClusterStateHealth`, which counts all copies whatever indices are asked for.
+    fn active_percent(&self, catalog: &Catalog, known: &[IndexHealth]) -> f64 {
+        let (mut active, mut all) = (0_u32, 0_u32);
+        let mut count = |index: &IndexHealth| {
+            for shard in &index.shards {
+                active += u32::from(shard.primary_active);
+                all += u32::from(shard.primary_active) + shard.unassigned_shards;
+            }
+        };
+        known.iter().for_each(&mut count);
+        let names: BTreeSet<&str> = known.iter().map(|index| &*index.name).collect();
+        for metadata in catalog.indices.values() {
+            if !metadata.is_unfinished && !names.contains(&*metadata.name) {
+                count(&self.index_health(metadata));
+            }
+        }
+        f64::from(active) / f64::from(all.max(1)) * 100.0
     }
 
     /// Returns the health of one index.

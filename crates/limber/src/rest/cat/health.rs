@@ -35,8 +35,6 @@ pub fn health(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let health = app.node.cluster_health(&HealthRequest::default())?;
     let (epoch, clock) = epoch_and_clock();
-    let all = health.active_shards + health.unassigned_shards;
-    let percent = if all == 0 { 100.0 } else { f64::from(health.active_shards) / f64::from(all) * 100.0 };
     table.rows.push(vec![
         Cell::from(epoch),
         Cell::from(clock),
@@ -52,7 +50,7 @@ pub fn health(app: &App, request: &Request) -> Result<Response> {
         Cell::Count(health.unassigned_primaries() as u64),
         Cell::from(health.number_of_pending_tasks),
         Cell::from("-"),
-        Cell::from(format!("{percent:.1}%")),
+        Cell::from(format!("{:.1}%", health.active_percent)),
     ]);
     table.render(request)
 }
