@@ -386,6 +386,24 @@ mod tests {
         check(r"[\s\d]+", "", "a 1\u{a0}\u{663}", Ok("a\u{a0}\u{663}"));
     }
 
+    /// As `java.util.regex.Pattern` documents its classes.
+    #[test]
+    fn classes_have_javas_members() {
+        check(r"[\w-.]+@([\w-]+\.)+[\w-]{2,4}", "<$0>", "to a-b.c@d-e.org!", Ok("to <a-b.c@d-e.org>!"));
+        check(r"[\s-_]", "", "a -_A9", Ok("aA9"));
+        check(r"[^\w-]", "", "a-b c", Ok("a-bc"));
+        check(r"[\w&&[^\d_]]+", "x", "ab_1", Ok("x_1"));
+        check(r"[\p{L}-.]+", "x", "é-. 1", Ok("x 1"));
+        check(r"(?x) a \s b", "x", "a b", Ok("x"));
+        check(r"\p{Punct}+", "", "a$b,c^d~é", Ok("abcdé"));
+        check(r"[\p{Alnum}]+\P{Alnum}", "x", "a1é", Ok("x"));
+        check(r"(?<=\p{Lower})(?=\p{Upper})", " ", "fooBarÉ", Ok("foo BarÉ"));
+        check(r"\p{javaLetter}+", "x", "aé1", Ok("x1"));
+        check(r"\p{IsLatin}+", "x", "aéж", Ok("xж"));
+        check(r"\p{InCombiningDiacriticalMarks}|\p{InCOMBINING_DIACRITICAL_MARKS}", "", "e\u{301}", Ok("e"));
+        check(r"a\Rb\v", "x", "a\r\nb\n", Ok("x"));
+    }
+
     #[test]
     fn a_pattern_that_is_too_long_is_not_translated() {
         let classes = r"\h".repeat(PATTERN_BYTES_MAX);
