@@ -3,7 +3,7 @@
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::testing::NullSink;
 use limber_mapping::{Mapping, MappingSettings, RequestError};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Indexes one document like an engine: infers and merges the mapping if necessary.
 fn index(mapping: &mut Mapping, source: &str) -> Result<(), RequestError> {
@@ -52,4 +52,21 @@ fn new_fields_are_mapped_as_in_elasticsearch() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn expressions_of_templates_are_javas() {
+    let check = |pattern: &str, name: &str, expected: &str| {
+        let template = json!({"match_pattern": "regex", "match": pattern, "mapping": {"type": "keyword"}});
+        let body = json!({"dynamic_templates": [{"t": template}]});
+        let mut mapping = Mapping::parse(&body, &MappingSettings::default()).unwrap();
+        index(&mut mapping, &json!({ name: "x" }).to_string()).unwrap();
+        assert_eq!(mapping.to_json()["properties"][name]["type"], expected, "{pattern} {name}");
+    };
+    check(r"^profit_\d+$", "profit_1", "keyword");
+    check(r"profit_\d", "a_profit_1", "text");
+    check(r"(?!.*_id$).*", "user", "keyword");
+    check(r"(?!.*_id$).*", "user_id", "text");
+    check(r"[\w-]+", "a-b", "keyword");
+    check(r"\p{Alpha}+", "é", "text");
 }

@@ -187,6 +187,17 @@ impl Pattern {
         Pattern::compile(&translate(pattern, Dialect::Java), AUTOMATON_BYTES_MAX)
     }
 
+    /// Compiles a `java.util.regex` pattern to automata of at most `bytes_max` bytes. `None` if it needs more, or
+    /// cannot be matched by automata.
+    pub fn parse_small(pattern: &str, bytes_max: usize) -> Option<Pattern> {
+        let regex = regex::RegexBuilder::new(&translate(pattern, Dialect::Java))
+            .size_limit(bytes_max)
+            .dfa_size_limit(bytes_max)
+            .build();
+        let text_bytes_max = (SIZE_TIMES_TEXT_MAX / bytes_max.max(1) as u64) as usize;
+        Some(Pattern { engine: Engine::Linear(Box::new(regex.ok()?)), text_bytes_max })
+    }
+
     /// Compiles an Oniguruma (Ruby syntax) pattern as grok uses it: `^` and `$` match at line breaks.
     pub fn parse_oniguruma(pattern: &str) -> Result<Pattern, String> {
         check_length(pattern)?;

@@ -1,12 +1,12 @@
 //! `dynamic_templates`: "which mapping does a new field get by its name or type?"
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use limber_text::pattern::watched;
+use limber_text::pattern::{Pattern, watched};
 use limber_text::wildcard;
 use parking_lot::Mutex;
-use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::RequestError;
@@ -36,15 +36,15 @@ pub(crate) struct Template {
 /// When there are more, all are dropped.
 const KEPT_MAX: usize = 128;
 const KEPT_BYTES_MAX: usize = 64 << 10;
-static KEPT: LazyLock<Mutex<HashMap<String, Arc<Regex>>>> = LazyLock::new(Mutex::default);
+static KEPT: LazyLock<Mutex<HashMap<String, Arc<Pattern>>>> = LazyLock::new(Mutex::default);
 
 /// Longest text of an expression, in bytes. What a longer one is compiled to is larger than `regex` allows.
 const PATTERN_BYTES_MAX: usize = 512 << 10;
 /// Bytes of memory per byte of an expression while it is parsed.
 const PARSED_FACTOR: u64 = 128;
 
-/// Compiles an expression that must match whole names. `None` if it is invalid or too large.
-fn compiled(pattern: &str) -> Option<Arc<Regex>> {
+/// Compiles an expression in Java's syntax that must match whole names. `None` if it is invalid or too large.
+fn compiled(pattern: &str) -> Option<Arc<Pattern>> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return None;
     }
@@ -52,18 +52,16 @@ fn compiled(pattern: &str) -> Option<Arc<Regex>> {
         return Some(known.clone());
     }
     let whole = format!("^(?:{pattern})$");
-    match RegexBuilder::new(&whole).size_limit(KEPT_BYTES_MAX).dfa_size_limit(KEPT_BYTES_MAX).build() {
-        Ok(regex) => {
-            let regex = Arc::new(regex);
-            let mut kept = KEPT.lock();
-            if kept.len() >= KEPT_MAX {
-                kept.clear();
-            }
-            kept.insert(pattern.to_owned(), regex.clone());
-            Some(regex)
-        }
-        Err(_) => Regex::new(&whole).ok().map(Arc::new),
+    let Some(small) = Pattern::parse_small(&whole, KEPT_BYTES_MAX) else {
+        return Pattern::parse(&whole).ok().map(Arc::new);
+    };
+    let small = Arc::new(small);
+    let mut kept = KEPT.lock();
+    if kept.len() >= KEPT_MAX {
+        kept.clear();
     }
+    kept.insert(pattern.to_owned(), small.clone());
+    Some(small)
 }
 
 const TYPES: [&str; 8] = ["object", "string", "long", "double", "boolean", "date", "binary", "*"];
@@ -269,14 +267,21 @@ impl Template {
     /// Its regular expressions take too long, or the request must end.
     pub fn fits(&self, name: &str, path: &str, json_type: &str) -> Result<bool, RequestError> {
         match self.is_regex {
-            true => Ok(watched(name, || self.matches(name, path, json_type))?),
-            false => Ok(self.matches(name, path, json_type)),
+            true => watched(name, || self.matches(name, path, json_type))?,
+            false => self.matches(name, path, json_type),
         }
     }
 
-    fn matches(&self, name: &str, path: &str, json_type: &str) -> bool {
+    fn matches(&self, name: &str, path: &str, json_type: &str) -> Result<bool, RequestError> {
+        let failed = RefCell::new(None);
         let by_name = |pattern: &String| match self.is_regex {
-            true => compiled(pattern).is_some_and(|regex| regex.is_match(name)),
+            true => compiled(pattern).is_some_and(|regex| match regex.captures(name, 0) {
+                Ok(found) => found.is_some(),
+                Err(error) => {
+                    failed.borrow_mut().get_or_insert(error);
+                    false
+                }
+            }),
             false => wildcard::matches(pattern, name),
         };
         let by_path = |pattern: &String| wildcard::matches(pattern, path);
@@ -285,7 +290,7 @@ impl Template {
             |list: &[String], test: &dyn Fn(&String) -> bool| list.is_empty() || list.iter().any(test);
         // A template that says nothing of names and types is for requests that name it.
         let is_for_any = !(self.matches.is_empty() && self.path_matches.is_empty() && self.types.is_empty());
-        is_for_any
+        let is_match = is_for_any
             // Objects are no runtime fields, nor is what is in them binary.
             && (!self.is_runtime || !matches!(json_type, "object" | "binary"))
             && any_or_none(&self.matches, &by_name)
@@ -293,7 +298,11 @@ impl Template {
             && any_or_none(&self.types, &by_type)
             && !self.unmatches.iter().any(by_name)
             && !self.path_unmatches.iter().any(by_path)
-            && !self.types_not.iter().any(by_type)
+            && !self.types_not.iter().any(by_type);
+        match failed.into_inner() {
+            None => Ok(is_match),
+            Some(error) => Err(error.into()),
+        }
     }
 
     /// Returns the mapping for a field with this name, with `{name}` and `{dynamic_type}` replaced. The type
