@@ -70,6 +70,22 @@ pub(super) fn check_chain(count: usize) -> Result<usize, RequestError> {
     )))
 }
 
+/// Refuses the name of an analyzer that Elasticsearch reserves. An index that exists is opened with any name.
+///
+/// # Errors
+/// A request declares such an analyzer.
+pub(super) fn check_name(name: &str) -> Result<(), RequestError> {
+    let reason = match name {
+        _ if limber_work::Work::current().is_none() => return Ok(()),
+        "default_index" => {
+            "setting [index.analysis.analyzer.default_index] is not supported anymore, use [index.analysis.analyzer.default] instead".to_owned()
+        }
+        name if name.starts_with('_') => format!("analyzer name must not start with '_'. got \"{name}\""),
+        _ => return Ok(()),
+    };
+    Err(RequestError::illegal_argument(reason))
+}
+
 /// Types of Elasticsearch and its plugins that are not supported yet.
 const MISSING_TOKENIZERS: &[&str] =
     &["icu_tokenizer", "kuromoji_tokenizer", "ml_standard", "nori_tokenizer", "smartcn_tokenizer"];

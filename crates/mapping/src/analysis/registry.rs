@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::analyzer::Analyzer;
 use super::char_filter::{CHAR_FILTERS, CharFilter};
-use super::context::{AnalysisLimits, Context, check_chain};
+use super::context::{AnalysisLimits, Context, check_chain, check_name};
 use super::filter::FILTERS;
 use super::language;
 use super::normalizer::Normalizer;
@@ -249,6 +249,7 @@ impl Analyzers {
         }
         for (name, body) in section("analyzer")? {
             limber_work::check()?;
+            check_name(name)?;
             let Value::Object(body) = body else {
                 return Err(RequestError::illegal_argument(format!(
                     "[analysis.analyzer.{name}] must be an object"

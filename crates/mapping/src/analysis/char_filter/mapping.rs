@@ -46,13 +46,17 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<CharFilter
     let (mut from_texts, mut to_texts) = (Vec::new(), Vec::new());
     let mut known = HashSet::new();
     for rule in &rules {
+        // As in Elasticsearch, the last arrow separates the sides.
         let (from, to) = rule
-            .split_once("=>")
+            .rsplit_once("=>")
             .ok_or_else(|| RequestError::illegal_argument(format!("Invalid Mapping Rule : [{rule}]")))?;
-        let (from, to) = (unescaped(from.trim_end(), rule)?, unescaped(to.trim(), rule)?);
+        let (from, to) = (unescaped(from.trim(), rule)?, unescaped(to.trim(), rule)?);
         work::check_beyond_deadline()?;
-        if from.is_empty() || !known.insert(from.clone()) {
-            let reason = format!("Invalid Mapping Rule : [{rule}]. Illegal mapping.");
+        if from.is_empty() {
+            return Err(RequestError::illegal_argument("cannot match the empty string"));
+        }
+        if !known.insert(from.clone()) {
+            let reason = format!("match \"{from}\" was already added");
             return Err(RequestError::illegal_argument(reason));
         }
         from_texts.push(from);

@@ -3,6 +3,7 @@
 //! Source: Lucene's `CommonGramsFilter` and `CommonGramsQueryFilter`.
 
 use super::Words;
+use super::stop::with_lists;
 use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::context::Context;
@@ -18,12 +19,20 @@ struct CommonGrams {
     is_query: bool,
 }
 
-/// Reads `common_words` or `common_words_path`, one of which is required, `ignore_case` and `query_mode`.
+/// Reads `common_words` (words, and names of lists such as `_english_`) or `common_words_path`, one of which is
+/// required, `ignore_case` and `query_mode`. Without a declaration no word is common.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
-    let words = Words::read(settings, context, "common_words", settings.bool("ignore_case", false)?)?;
-    let words = words.filter(|words| !words.is_empty()).ok_or_else(|| {
-        RequestError::illegal_argument("missing or empty [common_words] or [common_words_path] configuration for common_grams token filter")
-    })?;
+    let words = context.list(settings, "common_words")?.filter(|words| !words.is_empty());
+    let words = match words {
+        Some(words) => with_lists(words),
+        None if !settings.is_declared() => Vec::new(),
+        None => {
+            return Err(RequestError::illegal_argument(
+                "missing or empty [common_words] or [common_words_path] configuration for common_grams token filter",
+            ));
+        }
+    };
+    let words = Words::new(words, settings.bool("ignore_case", false)?);
     let is_query = settings.bool("query_mode", false)?;
     Ok(Filter::stream(CommonGrams { words, is_query }).parsing(Parsing::Refused))
 }

@@ -1,4 +1,5 @@
-//! `delimited_payload`: removes the text after a delimiter from the token and makes it the token's payload.
+//! Payloads: `delimited_payload` removes the text after a delimiter from the token and makes it the payload,
+//! `type_as_payload` makes it of the token's type.
 
 use std::sync::Arc;
 
@@ -32,6 +33,15 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
         _ => Encoding::Float,
     };
     Ok(Filter { uses_payloads: true, ..Filter::each(DelimitedPayload { delimiter, encoding }) })
+}
+
+/// The filter whose payloads are the types of tokens.
+#[derive(Debug)]
+struct TypeAsPayload;
+
+/// Makes `type_as_payload`, which has no settings.
+pub fn make_of_type(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter { uses_payloads: true, ..Filter::each(TypeAsPayload).reading_kinds() })
 }
 
 impl Encoding {
@@ -78,6 +88,13 @@ impl Each for DelimitedPayload {
             Err(error) => return fail(error),
         }
         token.text.truncate(length);
+        true
+    }
+}
+
+impl Each for TypeAsPayload {
+    fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
+        token.payload = Some(Arc::from(token.kind.as_bytes()));
         true
     }
 }

@@ -68,15 +68,21 @@ pub(in crate::analysis) fn read_stopwords(
 ) -> Result<Words, RequestError> {
     if settings.value("stopwords_path").is_some() {
         let words = context.list(settings, "stopwords")?.unwrap_or_default();
-        return Ok(Words::new(words, ignores_case));
+        return Ok(Words::new(with_lists(words), ignores_case));
     }
     let named = settings
         .value("stopwords")
         .map_or_else(|| vec![format!("_{language}_")], |value| strings(Some(value)));
-    let mut words = Vec::new();
-    if named.len() == 1 && named[0] == "_none_" {
-        return Ok(Words::new(words, ignores_case));
-    }
+    let words = match &named[..] {
+        [only] if only == "_none_" => Vec::new(),
+        _ => with_lists(named),
+    };
+    Ok(Words::new(words, ignores_case))
+}
+
+/// Returns the words, with the words of a list in the place of its name.
+pub(super) fn with_lists(named: Vec<String>) -> Vec<String> {
+    let mut words = Vec::with_capacity(named.len());
     for word in named {
         let list = word.strip_prefix('_').and_then(|rest| rest.strip_suffix('_')).and_then(stop_words);
         match list {
@@ -84,7 +90,7 @@ pub(in crate::analysis) fn read_stopwords(
             None => words.push(word),
         }
     }
-    Ok(Words::new(words, ignores_case))
+    words
 }
 
 impl Each for Stop {
