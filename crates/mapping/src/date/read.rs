@@ -26,6 +26,11 @@ impl Fields {
         Fields { zone: None, ..self }
     }
 
+    /// Returns the zone that the text names.
+    pub(super) fn into_zone(self) -> Option<Zone> {
+        self.zone
+    }
+
     fn set(&mut self, unit: Unit, value: i64) {
         self.values[unit as usize] = value;
         self.present |= 1 << unit as u32;

@@ -1,6 +1,8 @@
 //! Java's enums of `java.time`: days of the week, months, units, styles and locales. Scripts see each
 //! constant as a string, its name.
 
+use limber_mapping::date::Zone;
+
 use super::dates::{self, DAYS, MONTHS};
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
@@ -88,6 +90,16 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Ou
         && let (Some(from), Some(to)) = (dates::moment_of(from), dates::moment_of(to))
     {
         return dates::between(text, &from, &to, at).map(Some);
+    }
+    if let "getId" | "normalized" | "getTotalSeconds" = name
+        && arguments.is_empty()
+        && let Ok(zone) = Zone::parse(text)
+    {
+        return Ok(match (name, &zone) {
+            ("getTotalSeconds", Zone::Region(_)) => None,
+            ("getTotalSeconds", _) => Some(Value::Int(zone.offset_seconds_at(0))),
+            _ => Some(Value::str(text)),
+        });
     }
     let place = |names: &[&str]| names.iter().position(|known| *known == text);
     let (names, place): (&[&'static str], usize) = match (place(&DAYS), place(&MONTHS)) {

@@ -1,12 +1,8 @@
 //! Methods of dates, Java's `ZonedDateTime`.
 
-use std::rc::Rc;
+use limber_mapping::date::{Civil, DateFormat, Instant, MILLIS_PER_DAY, NANOS_PER_MILLI, days_in_month};
 
-use limber_mapping::date::{
-    Civil, DateFormat, Instant, MILLIS_PER_DAY, NANOS_PER_MILLI, Zone, days_in_month,
-};
-
-use super::java::{Duration, Local, LocalKind, Period, adjuster, iso_format};
+use super::java::{Duration, Local, LocalKind, Period, adjuster, formatter_of, zone_method};
 use crate::error::{Outcome, ScriptError};
 use crate::types::DatePart;
 use crate::values::{DateValue, JavaObject, Value, date_part};
@@ -112,6 +108,9 @@ pub(crate) fn date_method(
     if let Some(seen) = seen_as(date, name, arguments) {
         return Ok(Some(seen));
     }
+    if let Some(found) = zone_method(date, name, arguments, at)? {
+        return Ok(Some(found));
+    }
     if let ("plus" | "minus", [Value::Object(amount)]) = (name, arguments) {
         return moved(date, &**amount, if name == "plus" { 1 } else { -1 }, at);
     }
@@ -125,11 +124,6 @@ pub(crate) fn date_method(
         ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis()),
         ("toEpochSecond" | "getEpochSecond", []) => Value::Long(date.millis().div_euclid(1000)),
         ("toInstant", []) => Value::Date(DateValue::of_instant(date.instant)),
-        ("withZoneSameInstant" | "atZone", [zone]) => {
-            let zone = Zone::parse(&zone.text())
-                .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
-            Value::Date(DateValue { zone: Some(Rc::new(zone)), ..DateValue::utc(date.instant) })
-        }
         ("isAfter", [Value::Date(other)]) => Value::Bool(date.instant > other.instant),
         ("isBefore", [Value::Date(other)]) => Value::Bool(date.instant < other.instant),
         ("isEqual", [Value::Date(other)]) => Value::Bool(date.instant == other.instant),
@@ -137,12 +131,8 @@ pub(crate) fn date_method(
         ("with", [change]) if adjuster(change).is_some() => {
             return adjuster(change).map_or(Ok(None), |adjuster| adjuster.adjust(date, at));
         }
-        ("format", [format @ Value::Object(_)]) => {
-            return Ok(iso_format(format).and_then(|format| format.print(date)).map(Value::str));
-        }
-        ("format", [Value::Formatter(format)]) => {
-            let zone = date.zone.as_deref().cloned().unwrap_or(Zone::Utc);
-            Value::str(format.format_instant(date.instant, &zone))
+        ("format", [format]) => {
+            return Ok(formatter_of(format).and_then(|format| format.print(date)).map(Value::str));
         }
         ("truncatedTo", [unit]) => return truncated(date, &unit.text(), at),
         ("plus" | "minus", [amount, unit]) => {
@@ -184,7 +174,6 @@ fn signed(amount: &Value, sign: i64, at: u32) -> Outcome<i64> {
 /// Returns a part of the date, or the date converted to another class; `None` if there is no such method.
 fn seen_as(date: &DateValue, name: &str, arguments: &[Value]) -> Option<Value> {
     Some(match (name, arguments) {
-        ("toOffsetDateTime", []) => Value::Date(date.clone()),
         ("getOffset", []) => Value::str(date.offset()),
         ("getZone", []) => {
             Value::str(date.zone.as_ref().map_or_else(|| "Z".to_owned(), |zone| zone.id().to_string()))
@@ -299,8 +288,14 @@ pub(crate) fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Out
     let months = match unit {
         "Months" | "MONTHS" => Some(amount),
         "Years" | "YEARS" => amount.checked_mul(12),
+        "DECADES" => amount.checked_mul(120),
+        "CENTURIES" => amount.checked_mul(1_200),
+        "MILLENNIA" => amount.checked_mul(12_000),
         _ => {
             let Some(length) = unit_nanos(unit) else { return Ok(None) };
+            if length >= DAY_NANOS {
+                return days_later(date, amount.checked_mul(length / DAY_NANOS), at).map(Some);
+            }
             let by = i128::from(amount) * i128::from(length);
             return at_nanos(date, date.nanos() + by, at).map(Some);
         }
@@ -309,7 +304,17 @@ pub(crate) fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Out
     with_civil(date, civil, at).map(Some)
 }
 
-fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<Value>> {
+/// Returns the date a number of days later, at the same time of its own clock. `None` is out of range.
+fn days_later(date: &DateValue, days: Option<i64>, at: u32) -> Outcome<Value> {
+    let by = days.and_then(|days| days.checked_mul(MILLIS_PER_DAY));
+    let local = by.and_then(|by| date.local_millis().checked_add(by)).ok_or_else(|| out_of_range(at))?;
+    let millis = date.zone.as_ref().map_or(local, |zone| zone.to_utc(local));
+    Ok(Value::Date(DateValue { instant: Instant { millis, ..date.instant }, ..date.clone() }))
+}
+
+/// Returns the date with another value of a part, such as `Year` or `DayOfMonth`; `None` if there is no such
+/// part.
+pub(super) fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<Value>> {
     let mut civil = date.civil();
     let small = u32::try_from(value).unwrap_or(u32::MAX);
     let is_sound = match part {
@@ -325,6 +330,12 @@ fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<
         "DayOfMonth" => {
             civil.day = small;
             (1..=days_in_month(civil.year, civil.month)).contains(&small)
+        }
+        "DayOfYear" => {
+            let days = 365 + i64::from(is_leap(civil.year));
+            let own = i64::from(date_part(date, DatePart::DayOfYear));
+            let by = (1..=days).contains(&value).then(|| value - own);
+            return days_later(date, by, at).map(Some);
         }
         "Hour" => {
             civil.hour = small;
@@ -353,8 +364,14 @@ fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<
 
 /// Evaluates `ChronoUnit.UNIT.between(from, to)`.
 pub(crate) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> Outcome<Value> {
+    // Both are seen on the clock of the first, which days and longer units count on.
+    let to = &DateValue { zone: from.zone.clone(), ..to.clone() };
     if let Some(length) = unit_nanos(unit) {
-        let count = (to.nanos() - from.nanos()) / i128::from(length);
+        let offset = |date: &DateValue| match length >= DAY_NANOS {
+            true => i128::from(date.offset_seconds()) * 1_000_000_000,
+            false => 0,
+        };
+        let count = (to.nanos() + offset(to) - from.nanos() - offset(from)) / i128::from(length);
         return i64::try_from(count).map(Value::Long).map_err(|_| out_of_range(at));
     }
     let (first, second) = (from.civil(), to.civil());
@@ -371,6 +388,9 @@ pub(crate) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> 
     match unit {
         "MONTHS" => Ok(Value::Long(months)),
         "YEARS" => Ok(Value::Long(months / 12)),
+        "DECADES" => Ok(Value::Long(months / 120)),
+        "CENTURIES" => Ok(Value::Long(months / 1_200)),
+        "MILLENNIA" => Ok(Value::Long(months / 12_000)),
         _ => Err(ScriptError::unsupported(at, format_args!("ChronoUnit [{unit}]"))),
     }
 }
@@ -384,35 +404,6 @@ pub(crate) fn parse(text: &str, at: u32) -> Outcome<Value> {
         )
     })?;
     Ok(Value::Date(DateValue::utc(instant)))
-}
-
-/// Does what `ZonedDateTime#parse` does: returns the date in the zone that the text names.
-pub(crate) fn parse_zoned(text: &str, at: u32) -> Outcome<Value> {
-    let (moment, region) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
-        Some((moment, region)) => (moment, Some(region)),
-        None => (text, None),
-    };
-    let Value::Date(date) = parse(moment, at)? else { return parse(moment, at) };
-    let time = moment.split_once('T').map_or("", |(_, time)| time);
-    let offset = time.rfind(['+', '-']).map(|sign| &time[sign..]);
-    let zone = region.or(offset).and_then(|zone| Zone::parse(zone).ok());
-    Ok(Value::Date(DateValue { zone: zone.map(Rc::new), ..DateValue::utc(date.instant) }))
-}
-
-/// Does what `ZonedDateTime#parse` does with a formatter.
-pub(crate) fn parse_by(text: &Value, format: &Value, at: u32) -> Outcome<Value> {
-    let text = text.text();
-    match format {
-        Value::Formatter(format) => {
-            let instant = format.parse_instant(&text).map_err(|_| {
-                let reason = format!("Text '{text}' could not be parsed at index 0");
-                ScriptError::new(at, "date_time_parse_exception", reason)
-            })?;
-            Ok(Value::Date(DateValue::utc(instant)))
-        }
-        other if iso_format(other).is_some() => parse_zoned(&text, at),
-        other => Err(ScriptError::cast(at, format!("[{}] is no formatter of dates", other.class()))),
-    }
 }
 
 pub(crate) fn formatter(pattern: &str, at: u32) -> Outcome<Value> {

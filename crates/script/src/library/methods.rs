@@ -348,13 +348,9 @@ fn plain_method(
             _ => None,
         },
         Value::Exception(_, message) if name == "getMessage" => Some(Value::Str(message.clone())),
-        Value::Formatter(format) => match (name, arguments) {
-            ("format", [moment]) => {
-                let Some(date) = super::dates::moment_of(moment) else { return Ok(None) };
-                let zone = date.zone.as_deref().cloned().unwrap_or(limber_mapping::date::Zone::Utc);
-                Some(Value::str(format.format_instant(date.instant, &zone)))
-            }
-            _ => None,
+        Value::Formatter(_) => match super::java::formatter_of(target) {
+            Some(format) => format.call(name, arguments, at)?,
+            None => None,
         },
         number if number.is_number() => match name {
             "intValue" => Some(number.clone().cast(Type::Int).map_err(|failure| failed(failure, at))?),

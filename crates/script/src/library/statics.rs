@@ -332,7 +332,9 @@ fn call_of_collection(
 /// belongs to another class.
 fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     Ok(Some(match (class, name, arguments) {
-        ("ZonedDateTime" | "OffsetDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,
+        ("ZonedDateTime" | "OffsetDateTime", "of", [date @ .., zone]) if date.len() == 7 => {
+            super::dates::of(date, zone, at)?
+        }
         ("Month" | "DayOfWeek", "valueOf" | "from", [value]) => {
             return super::calendar::constant_of(class, name, value, at);
         }
@@ -341,9 +343,11 @@ fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32
         }
         ("Month" | "DayOfWeek", "of", [number]) => super::calendar::of_number(class, number.i64(), at)?,
         ("ZonedDateTime" | "OffsetDateTime", "parse", [text, format]) => {
-            super::dates::parse_by(text, format, at)?
+            Value::Date(java::parse_by(text, format, at)?)
         }
-        ("ZonedDateTime" | "OffsetDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
+        ("ZonedDateTime" | "OffsetDateTime", "parse", [text]) => {
+            Value::Date(java::parse_iso(&text.text(), at)?)
+        }
         ("Instant", "parse", [text]) => match super::dates::parse(&text.text(), at)? {
             Value::Date(date) => Value::Date(DateValue::of_instant(date.instant)),
             other => other,

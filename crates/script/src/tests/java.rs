@@ -101,6 +101,75 @@ fn dates_show_their_own_offset() {
     }
 }
 
+/// Dates are read by formatters, made of others and moved. Sources: the page on dates of Painless's
+/// documentation, and that of `java.time`.
+#[test]
+fn dates_are_read_made_and_moved_as_in_java() {
+    let spring = "ZonedDateTime.parse('2024-03-09T12:00:00-05:00[America/New_York]')";
+    for (source, expected) in [
+        (
+            "ZonedDateTime.parse('Thu, 13 Oct 1983 22:15:30 GMT', DateTimeFormatter.RFC_1123_DATE_TIME)",
+            "1983-10-13T22:15:30Z",
+        ),
+        (
+            "ZonedDateTime.parse('1983-10-13T22:15:30+02:00').format(DateTimeFormatter.RFC_1123_DATE_TIME)",
+            "Thu, 13 Oct 1983 22:15:30 +0200",
+        ),
+        (
+            "DateTimeFormatter f = DateTimeFormatter.ofPattern(\"'custom' 'y' yyyy 'm' MM 'd' dd HH:mm:ss VV\"); ZonedDateTime.parse('custom y 1983 m 10 d 13 22:15:30 Z', f)",
+            "1983-10-13T22:15:30Z",
+        ),
+        (
+            "ZonedDateTime.parse('2020-01-01 10:00 +0200', DateTimeFormatter.ofPattern('yyyy-MM-dd HH:mm Z')).getHour()",
+            "10",
+        ),
+        (
+            "DateTimeFormatter.ofPattern('yyyy-MM-dd HH:mm').withZone(ZoneId.of('Europe/Zurich')).format(Instant.ofEpochMilli(0L))",
+            "1970-01-01 01:00",
+        ),
+        (
+            "ZonedDateTime.parse('2020-07-01 10:00', DateTimeFormatter.ofPattern('yyyy-MM-dd HH:mm').withZone(ZoneId.of('Europe/Zurich')))",
+            "2020-07-01T10:00+02:00[Europe/Zurich]",
+        ),
+        ("LocalDate.parse('20200229', DateTimeFormatter.BASIC_ISO_DATE)", "2020-02-29"),
+        ("LocalDate.parse('2020-02-29', DateTimeFormatter.ISO_LOCAL_DATE).plusDays(1)", "2020-03-01"),
+        (
+            "LocalDateTime.parse('2020-02-29T10:00:00+02:00', DateTimeFormatter.ISO_OFFSET_DATE_TIME)",
+            "2020-02-29T10:00",
+        ),
+        ("LocalTime.parse('10:30', DateTimeFormatter.ofPattern('HH:mm'))", "10:30"),
+        ("LocalDate.from(ZonedDateTime.parse('2020-01-01T00:30:00+02:00'))", "2020-01-01"),
+        ("LocalDate.of(2024, 2, 29).format(DateTimeFormatter.ISO_WEEK_DATE)", "2024-W09-4"),
+        ("LocalDate.of(2024, 2, 29).format(DateTimeFormatter.ISO_ORDINAL_DATE)", "2024-060"),
+        (
+            "ZonedDateTime.of(LocalDateTime.of(2020, 7, 1, 10, 0), ZoneId.of('Europe/Zurich'))",
+            "2020-07-01T10:00+02:00[Europe/Zurich]",
+        ),
+        (
+            "ZonedDateTime.of(LocalDate.of(2020, 7, 1), LocalTime.MIDNIGHT, ZoneOffset.UTC)",
+            "2020-07-01T00:00Z",
+        ),
+        (
+            "ZonedDateTime.parse('2020-07-01T00:00:00Z').withZoneSameLocal(ZoneId.of('Europe/Zurich')).toInstant()",
+            "2020-06-30T22:00:00Z",
+        ),
+        ("ZonedDateTime.parse('2020-07-01T10:20:30Z').with(LocalTime.NOON)", "2020-07-01T12:00Z"),
+        (
+            "ZonedDateTime.parse('2020-07-01T10:20:30Z').with(ChronoField.DAY_OF_WEEK, 1)",
+            "2020-06-29T10:20:30Z",
+        ),
+        ("ZonedDateTime.parse('2020-07-01T00:00:00Z').withDayOfYear(60)", "2020-02-29T00:00Z"),
+        ("LocalDate.of(2020, 1, 15).until(LocalDate.of(2021, 3, 1))", "P1Y1M14D"),
+        ("ZoneId.of('Europe/Zurich').getId()", "Europe/Zurich"),
+        // Days are those of the clock, of which one has 23 hours.
+        (&*format!("{spring}.plusDays(1)"), "2024-03-10T12:00-04:00[America/New_York]"),
+        (&*format!("ChronoUnit.DAYS.between({spring}, {spring}.plusHours(23))"), "1"),
+    ] {
+        let script = format!("def run() {{ {} }} run().toString()", returning(source));
+        assert_eq!(painless(&script).expect(source), json!(expected), "{source}");
+    }
+}
+
 /// A method needs its parentheses, and a constant has none.
 #[test]
 fn constants_are_no_methods() {

@@ -46,7 +46,13 @@ impl DateValue {
         self.instant.millis.rem_euclid(1000) * NANOS_PER_MILLI + i64::from(self.instant.nanos)
     }
 
-    fn offset_seconds(&self) -> i32 {
+    /// Returns the milliseconds since 1970-01-01T00:00 on the date's own clock.
+    pub fn local_millis(&self) -> i64 {
+        self.zone.as_ref().map_or(self.millis(), |zone| zone.to_local(self.millis()))
+    }
+
+    /// Returns how many seconds the date's own clock is ahead of UTC.
+    pub fn offset_seconds(&self) -> i32 {
         self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis()))
     }
 

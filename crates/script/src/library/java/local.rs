@@ -6,16 +6,19 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use limber_mapping::date::{Civil, Instant, MILLIS_PER_DAY, Zone, days_in_month, is_leap};
+use limber_mapping::date::{Civil, Instant, MILLIS_PER_DAY, days_in_month, is_leap};
 
 use super::super::dates::{self, date_method};
 use super::Class;
+use super::formatter::parse_by;
+use super::zoned::{with_local, zone_of};
 use crate::error::{Outcome, ScriptError};
 use crate::values::{DateValue, JavaObject, Value};
 
 const OF_DATE: &[(&str, usize)] =
-    &[("of", 3), ("ofYearDay", 2), ("ofEpochDay", 1), ("parse", 1), ("parse", 2)];
+    &[("from", 1), ("of", 3), ("ofYearDay", 2), ("ofEpochDay", 1), ("parse", 1), ("parse", 2)];
 const OF_DATE_TIME: &[(&str, usize)] = &[
+    ("from", 1),
     ("of", 2),
     ("of", 5),
     ("of", 6),
@@ -25,8 +28,16 @@ const OF_DATE_TIME: &[(&str, usize)] = &[
     ("parse", 1),
     ("parse", 2),
 ];
-const OF_TIME: &[(&str, usize)] =
-    &[("of", 2), ("of", 3), ("of", 4), ("ofSecondOfDay", 1), ("ofNanoOfDay", 1), ("parse", 1)];
+const OF_TIME: &[(&str, usize)] = &[
+    ("from", 1),
+    ("of", 2),
+    ("of", 3),
+    ("of", 4),
+    ("ofSecondOfDay", 1),
+    ("ofNanoOfDay", 1),
+    ("parse", 1),
+    ("parse", 2),
+];
 
 pub(super) const DATE: Class =
     Class { name: "LocalDate", constants: &[], statics: OF_DATE, call: static_date, construct: None };
@@ -82,9 +93,9 @@ impl Local {
         Value::Object(Rc::new(Local { kind, date: DateValue::utc(instant) }))
     }
 
-    fn in_zone(&self, zone: &Value, at: u32) -> Outcome<Value> {
-        let zone = Zone::parse(&zone.text())
-            .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
+    /// Returns the moment at which a clock of the zone shows it.
+    pub(super) fn in_zone(&self, zone: &Value, at: u32) -> Outcome<Value> {
+        let zone = zone_of(zone, at)?;
         let instant = Instant { millis: zone.to_utc(self.date.millis()), ..self.date.instant };
         Ok(Value::Date(DateValue { zone: Some(Rc::new(zone)), ..DateValue::utc(instant) }))
     }
@@ -154,20 +165,16 @@ fn static_date(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
         }
         ("ofEpochDay", [day]) => dates::of_day(day.i64(), at)?,
         ("parse", [text]) => parsed(text, at)?,
-        ("parse", [text, Value::Formatter(format)]) => by_format(format, text, at)?,
-        _ => return Ok(None),
+        _ => return converted(LocalKind::Date, name, arguments, at),
     };
     Ok(Some(Local::cut(date, LocalKind::Date)))
 }
 
 fn static_date_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let date = match (name, arguments) {
-        ("of", [date, time]) => match (local_of(date), local_of(time)) {
-            (Some(date), Some(time)) => {
-                let millis = date.date.millis().saturating_add(time.date.millis());
-                DateValue::utc(Instant { millis, ..time.date.instant })
-            }
-            _ => return Ok(None),
+        ("of", [date, time]) => match joined(date, time) {
+            Some(date) => date,
+            None => return Ok(None),
         },
         ("of", [year, month, day, hour, minute, rest @ ..]) => {
             let at_place = |place: usize| rest.get(place).map_or(0, Value::i64);
@@ -183,10 +190,31 @@ fn static_date_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<
             return Ok(Some(Local::of(&date, LocalKind::DateTime)));
         }
         ("parse", [text]) => parsed(text, at)?,
-        ("parse", [text, Value::Formatter(format)]) => by_format(format, text, at)?,
-        _ => return Ok(None),
+        _ => return converted(LocalKind::DateTime, name, arguments, at),
     };
     Ok(Some(Local::cut(date, LocalKind::DateTime)))
+}
+
+/// Returns the date and time that a day and a time of day make; `None` if they are not such.
+pub(super) fn joined(date: &Value, time: &Value) -> Option<DateValue> {
+    let (date, time) = (local_of(date)?, local_of(time)?);
+    if (date.kind, time.kind) != (LocalKind::Date, LocalKind::Time) {
+        return None;
+    }
+    let millis = date.date.millis().saturating_add(time.date.millis());
+    Some(DateValue::utc(Instant { millis, ..time.date.instant }))
+}
+
+/// Does what `from` does, and `parse` with a formatter; `None` if the arguments do not fit.
+fn converted(kind: LocalKind, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    Ok(match (name, arguments) {
+        ("parse", [text, format]) => Some(Local::of(&parse_by(text, format, at)?, kind)),
+        ("from", [Value::Date(date)]) if !date.is_instant => Some(Local::of(date, kind)),
+        ("from", [other]) => local_of(other)
+            .filter(|local| local.kind == kind || local.kind == LocalKind::DateTime)
+            .map(|local| Local::cut(local.date.clone(), kind)),
+        _ => None,
+    })
 }
 
 fn static_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
@@ -204,7 +232,7 @@ fn static_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
                 ("MIDNIGHT" | "MIN", []) => 0,
                 ("NOON", []) => MILLIS_PER_DAY / 2 * 1_000_000,
                 ("MAX", []) => DAY_NANOS - 1,
-                _ => return Ok(None),
+                _ => return converted(LocalKind::Time, name, arguments, at),
             };
             if !(0..DAY_NANOS).contains(&nanos) {
                 return Err(dates::out_of_range(at));
@@ -225,17 +253,24 @@ pub(super) fn month_number(value: &Value) -> i64 {
     }
 }
 
-fn by_format(format: &limber_mapping::date::DateFormat, text: &Value, at: u32) -> Outcome<DateValue> {
-    let text = text.text();
-    format.parse_instant(&text).map(DateValue::utc).map_err(|_| {
-        let reason = format!("Text '{text}' could not be parsed at index 0");
-        ScriptError::new(at, "date_time_parse_exception", reason)
-    })
-}
-
 /// Methods that only moments have, not dates without a zone.
-const OF_MOMENTS: [&str; 6] =
-    ["toInstant", "withZoneSameInstant", "atZone", "toEpochMilli", "getMillis", "getEpochSecond"];
+const OF_MOMENTS: [&str; 15] = [
+    "toInstant",
+    "withZoneSameInstant",
+    "withZoneSameLocal",
+    "withOffsetSameInstant",
+    "withOffsetSameLocal",
+    "atZoneSameInstant",
+    "atZoneSimilarLocal",
+    "withFixedOffsetZone",
+    "toOffsetDateTime",
+    "toZonedDateTime",
+    "atZone",
+    "atOffset",
+    "toEpochMilli",
+    "getMillis",
+    "getEpochSecond",
+];
 
 impl JavaObject for Local {
     fn class(&self) -> &'static str {
@@ -285,7 +320,7 @@ impl JavaObject for Local {
             return self.beside(name, other, &arguments[1..], at);
         }
         if let ("format", [format]) = (name, arguments)
-            && let Some(format) = super::iso_format(format)
+            && let Some(format) = super::formatter_of(format)
         {
             return Ok(format.print_local(self).map(Value::str));
         }
@@ -345,6 +380,10 @@ impl Local {
             ("isBefore", []) => Value::Bool(order.is_lt()),
             ("isEqual", []) => Value::Bool(order.is_eq()),
             ("until", [unit]) => dates::between(&unit.text(), &self.date, &other.date, at)?,
+            ("until", []) if (self.kind, other.kind) == (LocalKind::Date, LocalKind::Date) => {
+                super::period::until(self, other, at)?
+            }
+            ("with", []) => Local::cut(with_local(&self.date, other), self.kind),
             ("atTime", []) if self.kind == LocalKind::Date && other.kind == LocalKind::Time => {
                 let millis = self.date.millis().saturating_add(other.date.millis());
                 let date = DateValue::utc(Instant { millis, ..other.date.instant });

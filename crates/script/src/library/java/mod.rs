@@ -4,6 +4,7 @@ mod adjusters;
 mod big_decimal;
 mod big_integer;
 mod duration;
+mod formatter;
 mod iso_format;
 mod iterator;
 mod local;
@@ -12,6 +13,7 @@ mod period;
 mod rounding;
 mod uuid;
 mod year;
+mod zoned;
 
 mod class;
 pub(super) mod comparators;
@@ -22,12 +24,13 @@ pub(super) use adjusters::adjuster;
 pub(super) use class::Class;
 pub(crate) use class::{construct, is_constant, is_static, static_call};
 pub(super) use duration::Duration;
-pub(super) use iso_format::iso_format;
+pub(super) use formatter::{formatter_of, parse_by, parse_iso};
 pub(super) use iterator::iterator;
 pub(super) use local::{Local, LocalKind, zoned};
 pub(super) use optional::{held_by, optional};
 pub(super) use period::Period;
 pub(super) use rounding::MODES;
+pub(super) use zoned::zone_method;
 
 /// Every class, by its short name.
 pub(super) static CLASSES: &[Class] = &[
@@ -45,4 +48,6 @@ pub(super) static CLASSES: &[Class] = &[
     uuid::CLASS,
     year::YEAR,
     year::YEAR_MONTH,
+    zoned::OFFSET,
+    zoned::ZONED,
 ];

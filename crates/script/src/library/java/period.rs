@@ -61,6 +61,11 @@ fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
     value(parts, at).map(Some)
 }
 
+/// Returns the time from one day to another. Source: `LocalDate#until`.
+pub(super) fn until(from: &Local, to: &Local, at: u32) -> Outcome<Value> {
+    value(between(from, to, at)?, at)
+}
+
 fn date_of(value: &Value) -> Option<&Local> {
     value.object::<Local>().filter(|local| local.kind == LocalKind::Date)
 }
