@@ -5,7 +5,7 @@ use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::tree::{Expr, Kind};
 use crate::error::ScriptError;
-use crate::types::{Binary, Literal, Type, Unary};
+use crate::types::{Binary, CLASSES, Literal, Type, Unary, type_of};
 
 /// Operators by precedence level, loosest first.
 const LEVELS: &[&[(&str, Binary)]] = &[
@@ -150,7 +150,7 @@ impl Parser {
         loop {
             if level == RELATIONAL && matches!(self.peek(), TokenKind::Name(word) if word == "instanceof") {
                 self.take();
-                let class = self.name()?;
+                let class = self.class_name()?;
                 let at = left.at;
                 left = Expr { kind: Kind::InstanceOf(Box::new(left), class), ty: Type::Bool, at };
                 continue;
@@ -176,6 +176,31 @@ impl Parser {
             }
             left = binary(*op, left, right)?;
         }
+    }
+
+    /// Parses the name of a type. Returns the short name of its class, that of a list for an array.
+    fn class_name(&mut self) -> Result<String, ScriptError> {
+        let at = self.at();
+        let mut name = self.name()?;
+        while self.accept(".") {
+            name = format!("{name}.{}", self.name()?);
+        }
+        let Some(ty) = type_of(&name) else {
+            return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
+        };
+        let mut is_array = false;
+        while self.is("[") && self.is_symbol_at(1, "]") {
+            self.skip(2);
+            is_array = true;
+        }
+        Ok(match ty {
+            _ if is_array => "List".to_owned(),
+            Type::Object(full) => {
+                let known = CLASSES.iter().find(|(_, known)| *known == full);
+                known.map_or(name, |(short, _)| (*short).to_owned())
+            }
+            _ => name,
+        })
     }
 
     /// Parses `text =~ /pattern/` and `text ==~ /pattern/` as a call of the pattern.

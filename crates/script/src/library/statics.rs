@@ -432,12 +432,36 @@ pub(crate) fn create_object(
     })
 }
 
+/// Whether a value is of a class, of one that extends it, or of one that implements it. `class` is its short
+/// name.
 pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
+    let has_order = |orders: &[MapOrder]| match value {
+        Value::Map(map) | Value::Set(map) => orders.contains(&map.borrow().order),
+        _ => false,
+    };
+    let (is_map, is_set) = (matches!(value, Value::Map(_)), matches!(value, Value::Set(_)));
+    let is_list = matches!(value, Value::List(_) | Value::Field(_));
     match class {
         "def" | "Object" => !value.is_null(),
-        "List" | "Collection" => matches!(value, Value::List(_)),
-        "Map" => matches!(value, Value::Map(_)),
-        "Set" => matches!(value, Value::Set(_)),
+        "List" | "AbstractList" => is_list,
+        "Collection" | "AbstractCollection" | "Iterable" => is_list || is_set,
+        "Map" | "AbstractMap" => is_map || matches!(value, Value::Params | Value::Doc),
+        "Set" | "AbstractSet" => is_set,
+        "HashMap" => is_map && has_order(&[MapOrder::Hashed, MapOrder::Inserted]),
+        "HashSet" => is_set && has_order(&[MapOrder::Hashed, MapOrder::Inserted]),
+        "LinkedHashMap" => is_map && has_order(&[MapOrder::Inserted]),
+        "LinkedHashSet" => is_set && has_order(&[MapOrder::Inserted]),
+        "TreeMap" | "SortedMap" | "NavigableMap" => is_map && has_order(&[MapOrder::Sorted]),
+        "TreeSet" | "SortedSet" | "NavigableSet" => is_set && has_order(&[MapOrder::Sorted]),
+        "CharSequence" => matches!(value, Value::Str(_) | Value::Text(_)),
+        "Comparable" => match value {
+            Value::Object(object) => object.compare(&**object).is_some(),
+            Value::Bool(_) | Value::Char(_) | Value::Str(_) | Value::Date(_) => true,
+            value => value.is_number(),
+        },
+        "Temporal" | "TemporalAccessor" => super::dates::moment_of(value).is_some(),
+        "Exception" => matches!(value, Value::Exception(..)),
+        "RuntimeException" => matches!(value, Value::Exception(class, _) if *class != "java.lang.Exception"),
         "Number" => match value {
             Value::Object(object) => object.number().is_some(),
             value => value.is_number() && !matches!(value, Value::Char(_)),

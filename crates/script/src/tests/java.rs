@@ -170,6 +170,30 @@ fn dates_are_read_made_and_moved_as_in_java() {
     }
 }
 
+/// Values are instances of the interfaces and classes that theirs implement and extend.
+#[test]
+fn values_are_instances_of_their_classes() {
+    for (source, expected) in [
+        ("new HashSet() instanceof Collection", true),
+        ("[1] instanceof Iterable", true),
+        ("[1] instanceof java.util.List", true),
+        ("new int[] {1} instanceof int[]", true),
+        ("new TreeMap() instanceof HashMap", false),
+        ("new TreeMap() instanceof SortedMap", true),
+        ("[:] instanceof HashMap", true),
+        ("new StringBuilder() instanceof CharSequence", true),
+        ("5 instanceof Comparable", true),
+        ("[1] instanceof Comparable", false),
+        ("LocalDate.of(2020, 1, 1) instanceof Temporal", true),
+        ("params instanceof Map", true),
+        ("'a' instanceof String", true),
+        ("null instanceof Object", false),
+    ] {
+        assert_eq!(painless(source).expect(source), json!(expected), "{source}");
+    }
+    assert!(cause("1 instanceof Nothing").contains("Not a type [Nothing]."));
+}
+
 /// A method needs its parentheses, and a constant has none.
 #[test]
 fn constants_are_no_methods() {
