@@ -160,6 +160,13 @@ fn dates_are_read_made_and_moved_as_in_java() {
         ),
         ("ZonedDateTime.parse('2020-07-01T00:00:00Z').withDayOfYear(60)", "2020-02-29T00:00Z"),
         ("LocalDate.of(2020, 1, 15).until(LocalDate.of(2021, 3, 1))", "P1Y1M14D"),
+        (
+            "YearMonth.from(LocalDate.of(2024, 2, 29)).format(DateTimeFormatter.ofPattern('MM/yyyy'))",
+            "02/2024",
+        ),
+        ("YearMonth.parse('02/2024', DateTimeFormatter.ofPattern('MM/yyyy')).atEndOfMonth()", "2024-02-29"),
+        ("Year.from(ZonedDateTime.parse('2020-01-01T00:30:00+02:00'))", "2020"),
+        ("LocalTime.NOON.atDate(LocalDate.of(2020, 7, 1))", "2020-07-01T12:00"),
         ("ZoneId.of('Europe/Zurich').getId()", "Europe/Zurich"),
         // Days are those of the clock, of which one has 23 hours.
         (&*format!("{spring}.plusDays(1)"), "2024-03-10T12:00-04:00[America/New_York]"),

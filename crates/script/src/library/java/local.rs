@@ -389,6 +389,11 @@ impl Local {
                 let date = DateValue::utc(Instant { millis, ..other.date.instant });
                 Local::cut(date, LocalKind::DateTime)
             }
+            ("atDate", []) if (self.kind, other.kind) == (LocalKind::Time, LocalKind::Date) => {
+                let millis = other.date.millis().saturating_add(self.date.millis());
+                let date = DateValue::utc(Instant { millis, ..self.date.instant });
+                Local::cut(date, LocalKind::DateTime)
+            }
             _ => return Ok(None),
         }))
     }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use limber_mapping::date::{days_in_month, is_leap};
 
 use super::Class;
+use super::formatter::parse_by;
 use super::local::{Local, LocalKind, month_number};
 use crate::error::{Outcome, ScriptError};
 use crate::library::dates;
@@ -15,7 +16,7 @@ use crate::values::{JavaObject, Value};
 pub(super) const YEAR: Class = Class {
     name: "Year",
     constants: &["MIN_VALUE", "MAX_VALUE"],
-    statics: &[("of", 1), ("parse", 1), ("isLeap", 1)],
+    statics: &[("from", 1), ("of", 1), ("parse", 1), ("parse", 2), ("isLeap", 1)],
     call: static_year,
     construct: None,
 };
@@ -23,7 +24,7 @@ pub(super) const YEAR: Class = Class {
 pub(super) const YEAR_MONTH: Class = Class {
     name: "YearMonth",
     constants: &[],
-    statics: &[("of", 2), ("parse", 1)],
+    statics: &[("from", 1), ("of", 2), ("parse", 1), ("parse", 2)],
     call: static_year_month,
     construct: None,
 };
@@ -66,6 +67,11 @@ fn static_year(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
     Ok(Some(match (name, arguments) {
         ("of", [year]) if year.is_number() => made(year.i64(), None, at)?,
         ("parse", [Value::Str(text)]) => made(year_of(text, 1).ok_or_else(|| unparsed(text, at))?, None, at)?,
+        ("parse", [text, format]) => made(parse_by(text, format, at)?.civil().year, None, at)?,
+        ("from", [date]) => match dates::moment_of(date) {
+            Some(date) => made(date.civil().year, None, at)?,
+            None => return Ok(None),
+        },
         ("isLeap", [year]) => Value::Bool(is_leap(year.i64())),
         ("MIN_VALUE", []) => Value::Int(-YEAR_MAX as i32),
         ("MAX_VALUE", []) => Value::Int(YEAR_MAX as i32),
@@ -85,6 +91,14 @@ fn static_year_month(name: &str, arguments: &[Value], at: u32) -> Outcome<Option
             let (year, month) = read().ok_or_else(|| unparsed(text, at))?;
             made(year, Some(month), at)?
         }
+        ("parse", [text, format]) => {
+            let civil = parse_by(text, format, at)?.civil();
+            made(civil.year, Some(civil.month.into()), at)?
+        }
+        ("from", [date]) => match dates::moment_of(date).map(|date| date.civil()) {
+            Some(civil) => made(civil.year, Some(civil.month.into()), at)?,
+            None => return Ok(None),
+        },
         _ => return Ok(None),
     }))
 }
@@ -199,6 +213,12 @@ impl JavaObject for YearPart {
             });
         }
         Ok(Some(match (name, arguments) {
+            ("format", [format]) => {
+                let Some(format) = super::formatter_of(format) else { return Ok(None) };
+                let first = [self.year, self.month.unwrap_or(1), 1, 0, 0, 0, 0];
+                let first = Local { kind: LocalKind::Date, date: super::local::moment(first, at)? };
+                return Ok(format.print_local(&first).map(Value::str));
+            }
             ("getYear", []) if self.month.is_some() => Value::Int(self.year as i32),
             ("isLeapYear", []) if self.month.is_some() => Value::Bool(is_leap(self.year)),
             ("isLeap", []) if self.month.is_none() => Value::Bool(is_leap(self.year)),

@@ -13,7 +13,8 @@ use crate::types::DatePart;
 use crate::values::{DateValue, Value, date_part};
 
 /// Static methods besides those that take numbers and strings.
-const STATICS: &[(&str, usize)] = &[("from", 1), ("of", 2), ("of", 3), ("ofInstant", 3), ("ofLocal", 3)];
+const STATICS: &[(&str, usize)] =
+    &[("from", 1), ("of", 2), ("of", 3), ("ofInstant", 3), ("ofLocal", 3), ("ofStrict", 3)];
 
 pub(super) const ZONED: Class =
     Class { name: "ZonedDateTime", constants: &[], statics: STATICS, call: static_call, construct: None };
@@ -43,13 +44,15 @@ fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
         ("from", [Value::Date(date)]) if !date.is_instant => return Ok(Some(Value::Date(date.clone()))),
         ("of", [local, zone]) | ("ofLocal", [local, zone, _]) => (date_time(local), zone),
         ("of", [date, time, zone]) => (joined(date, time), zone),
-        ("ofInstant", [local, offset, _]) => (date_time(local), offset),
+        ("ofInstant" | "ofStrict", [local, offset, _]) => (date_time(local), offset),
         _ => return Ok(None),
     };
     let Some(date) = local else { return Ok(None) };
     let made = Local { kind: LocalKind::DateTime, date }.in_zone(zone, at)?;
     match (name, arguments, made) {
-        ("ofInstant", [.., zone], Value::Date(date)) => Ok(Some(in_zone(date.instant, zone_of(zone, at)?))),
+        ("ofInstant" | "ofStrict", [.., zone], Value::Date(date)) => {
+            Ok(Some(in_zone(date.instant, zone_of(zone, at)?)))
+        }
         (_, _, made) => Ok(Some(made)),
     }
 }
