@@ -352,15 +352,31 @@ fn plain_method(
             Some(format) => format.call(name, arguments, at)?,
             None => None,
         },
-        number if number.is_number() => match name {
-            "intValue" => Some(number.clone().cast(Type::Int).map_err(|failure| failed(failure, at))?),
-            "longValue" => Some(Value::Long(number.i64())),
-            "doubleValue" => Some(Value::Double(number.f64())),
-            "floatValue" => Some(Value::Float(number.f64() as f32)),
-            _ => None,
-        },
+        Value::Bool(_) => (name == "booleanValue").then(|| target.clone()),
+        Value::Char(_) => (name == "charValue").then(|| target.clone()),
+        number if number.is_number() => return number_method(number, name, at),
         _ => None,
     })
+}
+
+/// Calls a method of the box of a number; `None` if there is no such method.
+fn number_method(number: &Value, name: &str, at: u32) -> Outcome<Option<Value>> {
+    let to = match name {
+        "byteValue" => Type::Byte,
+        "shortValue" => Type::Short,
+        "intValue" => Type::Int,
+        "longValue" => Type::Long,
+        "floatValue" => Type::Float,
+        "doubleValue" => Type::Double,
+        "isNaN" if is_fractional(number) => return Ok(Some(Value::Bool(number.f64().is_nan()))),
+        "isInfinite" if is_fractional(number) => return Ok(Some(Value::Bool(number.f64().is_infinite()))),
+        _ => return Ok(None),
+    };
+    number.clone().cast(to).map(Some).map_err(|failure| failed(failure, at))
+}
+
+fn is_fractional(number: &Value) -> bool {
+    matches!(number, Value::Double(_) | Value::Float(_))
 }
 
 /// Calls the methods of doc values that the parser did not replace with a faster form.

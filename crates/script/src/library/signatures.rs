@@ -109,6 +109,27 @@ const BOX_METHODS: &[(&str, usize, Type)] = &[
     ("toString", 0, Type::Str),
 ];
 
+/// Methods that the boxes of numbers have besides: name, type of the result. None takes arguments.
+const NUMBER_METHODS: &[(&str, Type)] = &[
+    ("byteValue", Type::Byte),
+    ("doubleValue", Type::Double),
+    ("floatValue", Type::Float),
+    ("intValue", Type::Int),
+    ("longValue", Type::Long),
+    ("shortValue", Type::Short),
+];
+
+/// Returns the type of the result of a method that a box of this type has besides [`BOX_METHODS`].
+fn own_method_of_box(of: Type, name: &str) -> Option<Type> {
+    match (of, name) {
+        (Type::Double | Type::Float, "isNaN" | "isInfinite") => Some(Type::Bool),
+        (Type::Bool, "booleanValue") => Some(Type::Bool),
+        (Type::Char, "charValue") => Some(Type::Char),
+        (Type::Bool | Type::Char, _) => None,
+        _ => NUMBER_METHODS.iter().find(|(known, _)| *known == name).map(|(_, returns)| *returns),
+    }
+}
+
 /// Checks that a known class has a method; returns the type of its result. Errors have Painless's words.
 pub(crate) fn check_method(target: Type, name: &str, count: usize) -> Result<Type, String> {
     let missing = |class: &str| Err(format!("member method [{class}, {name}/{count}] not found"));
@@ -129,7 +150,10 @@ pub(crate) fn check_method(target: Type, name: &str, count: usize) -> Result<Typ
         ty if ty.is_number() || ty == Type::Bool => {
             match BOX_METHODS.iter().find(|(known, arguments, _)| *known == name && *arguments == count) {
                 Some((_, _, returns)) => Ok(*returns),
-                None => missing(ty.name()),
+                None => match own_method_of_box(ty, name).filter(|_| count == 0) {
+                    Some(returns) => Ok(returns),
+                    None => missing(ty.name()),
+                },
             }
         }
         _ => Ok(Type::Def),

@@ -201,6 +201,24 @@ fn values_are_instances_of_their_classes() {
     assert!(cause("1 instanceof Nothing").contains("Not a type [Nothing]."));
 }
 
+#[test]
+fn numbers_have_the_methods_of_their_boxes() {
+    for (source, expected) in [
+        ("Math.floor(2.9).intValue()", json!(2)),
+        ("double d = 3.7; d.longValue()", json!(3)),
+        ("int i = 300; i.byteValue()", json!(44)),
+        ("def i = 70000; i.shortValue()", json!(4464)),
+        ("double d = 0.0 / 0.0; d.isNaN()", json!(true)),
+        ("def d = 1.0 / 0.0; d.isInfinite()", json!(true)),
+        ("boolean b = true; b.booleanValue()", json!(true)),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+    for source in ["int i = 1; i.isNaN()", "def i = 1; i.isNaN()", "boolean b = true; b.intValue()"] {
+        assert!(painless(source).is_err(), "{source}");
+    }
+}
+
 /// A method needs its parentheses, and a constant has none.
 #[test]
 fn constants_are_no_methods() {
