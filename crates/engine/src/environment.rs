@@ -47,6 +47,11 @@ impl Environment {
         Environment { clock: Arc::new(SystemClock::default()), randomness: Arc::new(SystemRandomness), disk }
     }
 
+    /// Returns the clock and the random numbers of scripts.
+    pub(crate) fn of_scripts(&self) -> Arc<dyn limber_script::Outside> {
+        Arc::new(OfScripts { clock: self.clock.clone(), randomness: self.randomness.clone() })
+    }
+
     /// Returns a [`random_uuid`].
     pub(crate) fn uuid(&self) -> String {
         random_uuid(&*self.randomness)
@@ -60,6 +65,30 @@ impl Environment {
     pub(crate) fn space_at(&self, path: &Path) -> Option<DiskSpace> {
         let parts = self.disk.parts();
         part_of(&parts, path).and_then(|part| part.space)
+    }
+}
+
+/// What scripts know of the outside world.
+struct OfScripts {
+    clock: Arc<dyn Clock>,
+    randomness: Arc<dyn Randomness>,
+}
+
+impl std::fmt::Debug for OfScripts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OfScripts")
+    }
+}
+
+impl limber_script::Outside for OfScripts {
+    fn now_millis(&self) -> i64 {
+        i64::try_from(self.clock.now_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn random_bits(&self) -> u64 {
+        let mut bytes = [0; 8];
+        self.randomness.fill(&mut bytes);
+        u64::from_le_bytes(bytes)
     }
 }
 

@@ -4,14 +4,15 @@
 //! by [`Scripts`]. Opened on the documents of a segment ([`OpenScript`] over [`Documents`]), numeric
 //! expressions run over whole blocks of documents; all other scripts run document by document (`run`).
 //!
-//! **Invariant**: a script can neither reach anything outside of its document and parameters nor run
-//! forever: its source, nesting, loops, recursion, memory and time are limited. This crate knows no
-//! segments: the crate that stores documents implements [`Documents`].
+//! **Invariant**: a script can neither reach anything outside of its document and parameters, except for the
+//! time and random numbers ([`Outside`]), nor run forever: its source, nesting, loops, recursion, memory and time
+//! are limited. This crate knows no segments: the crate that stores documents implements [`Documents`].
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod error;
+mod outside;
 mod types;
 mod values;
 
@@ -40,6 +41,7 @@ pub use documents::{BoundField, DocId, Documents, FieldValues, number};
 pub use error::refused;
 pub use language::{Compiled, Emits, ScriptContext};
 pub use library::moving_functions;
+pub use outside::Outside;
 pub use run::{
     DistinctTexts, DistinctValues, Emitted, EmittedBlock, GivenValue, OpenScript, RowStates, ScriptCeiling,
     Span,

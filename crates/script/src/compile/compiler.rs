@@ -15,6 +15,7 @@ use super::spec::{Code, Script, StoredScript};
 use crate::error::ScriptError;
 use crate::language::{Compiled, ScriptContext};
 use crate::mustache::{Escape, Template};
+use crate::outside::Outside;
 
 /// Settings of scripts.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,6 +102,8 @@ const AUTOMATON_BYTES: usize = 48 << 10;
 #[derive(Debug)]
 pub struct Scripts {
     state: Mutex<State>,
+    /// What the scripts know besides their documents; `None` is the machine's own.
+    outside: Option<Arc<dyn Outside>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -151,11 +154,17 @@ impl Default for Scripts {
                 limited: 0,
                 stored: HashMap::new(),
             }),
+            outside: None,
         }
     }
 }
 
 impl Scripts {
+    /// Creates an empty cache for scripts with this clock and these random numbers.
+    pub fn with_outside(outside: Arc<dyn Outside>) -> Scripts {
+        Scripts { outside: Some(outside), ..Scripts::default() }
+    }
+
     /// Locks the state. A panic under the lock leaves no half-made change behind, so a poisoned lock is
     /// usable.
     fn state(&self) -> MutexGuard<'_, State> {
@@ -270,8 +279,8 @@ impl Scripts {
             true => Ok(compiled),
             false => Err(ScriptError::new(0, "illegal_state_exception", NO_REGEX)),
         });
-        let compiled =
-            Arc::new(compiled.map_err(|error| error.to_request_error("compile", source, language))?);
+        let compiled = compiled.map_err(|error| error.to_request_error("compile", source, language))?;
+        let compiled = Arc::new(Compiled { outside: self.outside.clone(), ..compiled });
         // Patterns may take a thousand times the size of their source, so the size is measured.
         let made_bytes = usize::try_from(work::allocated_bytes() - before_bytes).unwrap_or(0);
         let patterns_bytes = compiled.regexes.len() * AUTOMATON_BYTES;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::tree::{Function, Lambda, Stmt};
 use crate::documents::BoundField;
 use crate::error::ScriptError;
+use crate::outside::Outside;
 use crate::values::{Extractor, Regex};
 
 /// A script, ready to run.
@@ -30,6 +31,8 @@ pub struct Compiled {
     pub(crate) uses_score: bool,
     /// The members of `ctx` that the script can reach; `None` if it can reach any.
     pub(crate) ctx_names: Option<Vec<Arc<str>>>,
+    /// The node's clock and random numbers; `None` if no node compiled the script.
+    pub(crate) outside: Option<Arc<dyn Outside>>,
 }
 
 impl Compiled {

@@ -66,6 +66,7 @@ pub(crate) fn compile_expression(source: &str, context: ScriptContext) -> Result
         slots: 0,
         uses_score: parser.uses_score,
         ctx_names: None,
+        outside: None,
     })
 }
 

@@ -87,6 +87,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
             parser.ctx_names.dedup();
             parser.ctx_names
         }),
+        outside: None,
     })
 }
 

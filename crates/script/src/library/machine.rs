@@ -6,6 +6,7 @@ use limber_mapping::date::DateFormat;
 
 use crate::documents::FieldValues;
 use crate::error::Outcome;
+use crate::outside::Outside;
 use crate::types::Binary;
 use crate::values::{Extractor, Regex, Value};
 
@@ -35,6 +36,9 @@ pub(crate) trait Machine {
     /// # Errors
     /// As for [`Machine::check_time`].
     fn spend(&mut self, steps: usize, at: u32) -> Outcome<()>;
+
+    /// Returns the clock and the random numbers of the script.
+    fn outside(&self) -> &dyn Outside;
 
     /// Refuses to change a list or map that the script may not change.
     fn check_frozen(&mut self, target: &Value, at: u32) -> Outcome<()>;

@@ -95,7 +95,8 @@ pub(crate) fn round(number: f64) -> i64 {
 /// Returns the type of a static method's result; `None` if there is no such method.
 pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Type> {
     Some(match (class, name, count) {
-        ("Math", "random", 0) => return None,
+        ("Math", "random", 0) => Type::Double,
+        ("System", "currentTimeMillis" | "nanoTime", 0) => Type::Long,
         ("Math", "round", 1) => Type::Long,
         ("Math", _, 1) if math(name).is_some() => Type::Double,
         ("Math", _, 2) if math2(name).is_some() => Type::Double,
@@ -169,6 +170,15 @@ pub(crate) fn call_static(
         ("MovingFunctions", _, [values, rest @ ..]) => {
             let values: Vec<f64> = machine.items(values, at)?.iter().map(Value::f64).collect();
             return Ok(Value::Double(moving(name, &values, rest, at)?));
+        }
+        ("Math", "random", []) => {
+            // 53 bits, as many as a double keeps.
+            let bits = machine.outside().random_bits() >> 11;
+            return Ok(Value::Double(bits as f64 / (1u64 << 53) as f64));
+        }
+        ("System", "currentTimeMillis", []) => return Ok(Value::Long(machine.outside().now_millis())),
+        ("System", "nanoTime", []) => {
+            return Ok(Value::Long(machine.outside().now_millis().saturating_mul(1_000_000)));
         }
         _ => number_statics::call(class, name, arguments, at)?,
     };
@@ -395,6 +405,7 @@ pub(crate) fn create_object(
         _ => MapOrder::Inserted,
     };
     Ok(match (short, arguments) {
+        ("Date", []) => java::date_of(machine.outside().now_millis()),
         ("ArrayList" | "LinkedList" | "ArrayDeque", []) => Value::list(Vec::new()),
         ("ArrayList" | "LinkedList" | "ArrayDeque", [more]) => Value::list(machine.items(more, at)?),
         ("HashMap" | "LinkedHashMap" | "TreeMap", []) => Value::Map(MapValue::new(order).shared()),

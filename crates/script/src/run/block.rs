@@ -456,7 +456,11 @@ fn numbers_of(field: &Field, stored: &[i64]) -> Option<Column> {
 
 /// Whether a static method has no effect but its result.
 fn is_pure(class: &str, name: &str) -> bool {
-    class != "Collections" || matches!(name, "max" | "min" | "frequency")
+    match class {
+        "Collections" => matches!(name, "max" | "min" | "frequency"),
+        "Math" => name != "random",
+        _ => class != "System",
+    }
 }
 
 /// Divides rows by their flags, without a branch, as flags come in no order.

@@ -13,6 +13,7 @@ use crate::documents::FieldValues;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::LambdaBody;
 use crate::library::Machine;
+use crate::outside::{OfMachine, Outside};
 use crate::types::Binary;
 use crate::values::{Value, is_of_one_script};
 
@@ -46,6 +47,10 @@ impl Machine for Run<'_> {
             return Err(ScriptError::argument(at, format!("No field found for [{}] in mapping", bound.name)));
         }
         Ok((batch.documents.values(field, &batch.docs)?, batch.at))
+    }
+
+    fn outside(&self) -> &dyn Outside {
+        self.script.outside.as_deref().unwrap_or(&OfMachine)
     }
 
     fn field_named(&self, name: &str) -> Option<u16> {

@@ -1,8 +1,14 @@
 //! The library's classes return what Java's return.
 
+use std::sync::Arc;
+
 use serde_json::{Value as Json, json};
 
 use super::{cause, painless};
+use crate::compile::{Script, Scripts};
+use crate::language::ScriptContext;
+use crate::outside::Outside;
+use crate::run::Run;
 
 /// Answers of Java 25. An error is named by its class.
 #[test]
@@ -217,6 +223,43 @@ fn numbers_have_the_methods_of_their_boxes() {
     for source in ["int i = 1; i.isNaN()", "def i = 1; i.isNaN()", "boolean b = true; b.intValue()"] {
         assert!(painless(source).is_err(), "{source}");
     }
+}
+
+/// A clock that stands still at the end of the first day, and always the same number.
+#[derive(Debug)]
+struct Still;
+
+impl Outside for Still {
+    fn now_millis(&self) -> i64 {
+        86_400_000
+    }
+
+    fn random_bits(&self) -> u64 {
+        1 << 63
+    }
+}
+
+#[test]
+fn scripts_know_the_time_and_random_numbers() {
+    let scripts = Scripts::with_outside(Arc::new(Still));
+    for (source, expected) in [
+        ("System.currentTimeMillis()", json!(86_400_000)),
+        ("System.nanoTime() / 1000000", json!(86_400_000)),
+        ("new Date().getTime()", json!(86_400_000)),
+        ("Math.random()", json!(0.5)),
+        ("new Date(0L).toString()", json!("Thu Jan 01 00:00:00 UTC 1970")),
+        ("new Date(0L)", json!("1970-01-01T00:00:00.000Z")),
+        ("Date d = new Date(); new Date(0L).before(d)", json!(true)),
+        ("Date.from(Instant.ofEpochMilli(5L)).getTime()", json!(5)),
+    ] {
+        let script = Script::parse(&json!({"source": source})).expect("a script");
+        let compiled = scripts.compile(&script, ScriptContext::Field).expect(source);
+        let mut run = Run::new(&compiled, &script.params);
+        let value = run.run(0).expect(source);
+        assert_eq!(value.to_json(20).expect("flat"), expected, "{source}");
+    }
+    let now = painless("System.currentTimeMillis()").expect("the machine's time");
+    assert!(now.as_i64().is_some_and(|now| now > 1_700_000_000_000));
 }
 
 /// A method needs its parentheses, and a constant has none.

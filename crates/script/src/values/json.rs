@@ -91,7 +91,7 @@ impl Value {
                     Ok(whole) => whole.into(),
                     Err(_) => number_json(number, object.text()),
                 },
-                None => object.text().into(),
+                None => object.shown().into(),
             },
             _ => "<unserializable>".into(),
         })

@@ -66,6 +66,11 @@ pub trait JavaObject: Debug {
         text
     }
 
+    /// Returns the text that stands for it in JSON.
+    fn shown(&self) -> String {
+        self.text()
+    }
+
     /// Lets another object of the class look into it.
     fn as_any(&self) -> &dyn Any;
 }

@@ -61,7 +61,7 @@ impl Restored {
         apply_limits(&ledger, &settings);
         ledger.segment_memory.set_limit_bytes(budget_at_open(&settings, ledger.limit_bytes)?);
         let term_index = TermIndexCache::new(ledger.segment_memory.clone(), scheme_of(&settings));
-        let scripts = Arc::new(Scripts::default());
+        let scripts = Arc::new(Scripts::with_outside(environment.of_scripts()));
         scripts.set_limits(settings.script_limits()?);
         scripts.set_stored(crate::node::kept_state::scripts::restored(&state.scripts));
         let mut resources = Resources::open(scripts.clone(), &environment.disk);

@@ -3,6 +3,7 @@
 mod adjusters;
 mod big_decimal;
 mod big_integer;
+mod date;
 mod duration;
 mod formatter;
 mod iso_format;
@@ -23,6 +24,7 @@ pub(super) mod processors;
 pub(super) use adjusters::adjuster;
 pub(super) use class::Class;
 pub(crate) use class::{construct, is_constant, is_static, static_call};
+pub(super) use date::date_of;
 pub(super) use duration::Duration;
 pub(super) use formatter::{formatter_of, parse_by, parse_iso};
 pub(super) use iterator::iterator;
@@ -37,6 +39,7 @@ pub(super) static CLASSES: &[Class] = &[
     adjusters::CLASS,
     big_decimal::CLASS,
     big_integer::CLASS,
+    date::CLASS,
     duration::CLASS,
     iso_format::FORMATTER,
     iso_format::INSTANT,
