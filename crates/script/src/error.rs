@@ -14,12 +14,29 @@ pub struct ScriptError {
     pub reason: String,
     /// An error of the environment (a corrupt column, a limit), which is passed on as it is.
     pub foreign: Option<Box<RequestError>>,
+    /// What `Debug.explain` was asked about.
+    pub explained: Option<Box<Explained>>,
 }
+
+/// A value that a script had explained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    /// `Object#toString`.
+    pub text: String,
+    /// The full name of its class; `None` for null.
+    pub class: Option<&'static str>,
+}
+
+/// Maximum length of the text of an explained value in characters.
+const EXPLAINED_CHARS_MAX: usize = 8 << 10;
+
+/// Elasticsearch's name of the error that `Debug.explain` throws.
+const EXPLAINED: &str = "painless_explain_error";
 
 impl ScriptError {
     /// Creates a failure at a position of the source, in UTF-16 units.
     pub fn new(at: u32, kind: &'static str, reason: impl Into<String>) -> ScriptError {
-        ScriptError { at: Some(at), kind, reason: reason.into(), foreign: None }
+        ScriptError { at: Some(at), kind, reason: reason.into(), foreign: None, explained: None }
     }
 
     /// Creates an `illegal_argument_exception`.
@@ -42,6 +59,18 @@ impl ScriptError {
         ScriptError::new(at, "painless_error", reason)
     }
 
+    /// Creates the error of `Debug.explain`.
+    pub(crate) fn explaining(at: u32, text: &str, class: Option<&'static str>) -> ScriptError {
+        let text = text.chars().take(EXPLAINED_CHARS_MAX).collect();
+        let explained = Some(Box::new(Explained { text, class }));
+        ScriptError { explained, ..ScriptError::new(at, EXPLAINED, "") }
+    }
+
+    /// Whether a script may catch it.
+    pub(crate) fn is_exception(&self) -> bool {
+        self.foreign.is_none() && !matches!(self.kind, "painless_error" | EXPLAINED)
+    }
+
     /// Converts to the error that the caller gets. `phase` is `compile` or `runtime`.
     pub fn to_request_error(&self, phase: &str, source: &str, language: &str) -> RequestError {
         if let Some(foreign) = &self.foreign {
@@ -56,7 +85,15 @@ impl ScriptError {
         if !position.is_null() {
             error = error.with("position", position);
         }
-        error.caused_by(RequestError::bad_request(self.kind, self.reason.clone()))
+        let Some(explained) = &self.explained else {
+            return error.caused_by(RequestError::bad_request(self.kind, self.reason.clone()));
+        };
+        error = error.with("to_string", explained.text.as_str());
+        if let Some(class) = explained.class {
+            // Painless writes a class inside of another one with a point.
+            error = error.with("painless_class", class.replace('$', ".")).with("java_class", class);
+        }
+        error.caused_by(RequestError::bad_request(self.kind, "").with("reason", Value::Null))
     }
 }
 
@@ -82,7 +119,8 @@ pub(crate) fn failed((kind, reason): Failure, at: u32) -> ScriptError {
 /// An error of the environment is passed on as it is.
 impl From<RequestError> for ScriptError {
     fn from(error: RequestError) -> ScriptError {
-        ScriptError { at: None, kind: "exception", reason: String::new(), foreign: Some(Box::new(error)) }
+        let foreign = Some(Box::new(error));
+        ScriptError { at: None, kind: "exception", reason: String::new(), foreign, explained: None }
     }
 }
 

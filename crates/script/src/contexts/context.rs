@@ -75,11 +75,8 @@ impl ContextScript {
 
     /// Returns a `script_exception` (runtime error) for an error that was found after the script had run.
     pub fn failed(&self, cause: RequestError) -> RequestError {
-        ScriptError { at: None, kind: cause.kind, reason: cause.reason, foreign: None }.to_request_error(
-            "runtime",
-            &self.script.source,
-            self.script.language,
-        )
+        let error = ScriptError { at: None, ..ScriptError::new(0, cause.kind, cause.reason) };
+        error.to_request_error("runtime", &self.script.source, self.script.language)
     }
 }
 

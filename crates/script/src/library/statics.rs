@@ -97,6 +97,7 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
     Some(match (class, name, count) {
         ("Math", "random", 0) => Type::Double,
         ("System", "currentTimeMillis" | "nanoTime", 0) => Type::Long,
+        ("Debug", "explain", 1) => Type::Void,
         ("Math", "round", 1) => Type::Long,
         ("Math", _, 1) if math(name).is_some() => Type::Double,
         ("Math", _, 2) if math2(name).is_some() => Type::Double,
@@ -176,6 +177,7 @@ pub(crate) fn call_static(
             let bits = machine.outside().random_bits() >> 11;
             return Ok(Value::Double(bits as f64 / (1u64 << 53) as f64));
         }
+        ("Debug", "explain", [value]) => return Err(java::explained(machine, value, at)?),
         ("System", "currentTimeMillis", []) => return Ok(Value::Long(machine.outside().now_millis())),
         ("System", "nanoTime", []) => {
             return Ok(Value::Long(machine.outside().now_millis().saturating_mul(1_000_000)));

@@ -118,7 +118,7 @@ impl<'a> Run<'a> {
     fn attempt(&mut self, body: &'a [Stmt], catches: &'a [(&'static str, u16, Vec<Stmt>)]) -> Outcome<Flow> {
         let depth = self.depth;
         let error = match self.block(body) {
-            Err(error) if error.foreign.is_none() && error.kind != "painless_error" => error,
+            Err(error) if error.is_exception() => error,
             other => return other,
         };
         self.depth = depth;

@@ -119,6 +119,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("GeoBoundingBox", "org.elasticsearch.common.geo.GeoBoundingBox"),
     ("GeoPoint", "org.elasticsearch.common.geo.GeoPoint"),
     ("Processors", "org.elasticsearch.ingest.common.Processors"),
+    ("Debug", "org.elasticsearch.painless.api.Debug"),
     ("Stream", "java.util.stream.Stream"),
     ("IntStream", "java.util.stream.IntStream"),
     ("LongStream", "java.util.stream.LongStream"),
