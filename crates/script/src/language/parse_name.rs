@@ -167,6 +167,11 @@ impl Parser {
                     let kind = Kind::Literal(Literal::Str(name.into()));
                     return Ok(Expr { kind, ty: Type::Def, at });
                 }
+                ("Collections", constant) if empty_of(constant).is_some() => {
+                    let name = Arc::from(empty_of(constant).unwrap_or_default());
+                    let kind = Kind::Static { class: "Collections", name, arguments: Vec::new() };
+                    return Ok(Expr { kind, ty: Type::Def, at });
+                }
                 (class, constant) if crate::library::is_constant(class, constant) => {
                     let class = short_static(class);
                     let kind = Kind::Static { class, name: Arc::from(name), arguments: Vec::new() };
@@ -411,6 +416,16 @@ fn changed_view(target: &Expr, method: &str) -> Option<(Box<Expr>, Arc<str>)> {
     let Kind::Call { target: map, name: view, arguments, .. } = &target.kind else { return None };
     let is_change = arguments.is_empty() && crate::library::is_change_of_view(view, method);
     is_change.then(|| (map.clone(), format!("{view}.{method}").into()))
+}
+
+/// Returns the method of `Collections` that makes what a constant is.
+fn empty_of(constant: &str) -> Option<&'static str> {
+    match constant {
+        "EMPTY_LIST" => Some("emptyList"),
+        "EMPTY_MAP" => Some("emptyMap"),
+        "EMPTY_SET" => Some("emptySet"),
+        _ => None,
+    }
 }
 
 fn short_static(short: &str) -> &'static str {

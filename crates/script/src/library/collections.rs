@@ -106,6 +106,14 @@ fn change_list(
             list.borrow_mut().extend(more);
             Value::Bool(is_changed)
         }
+        ("addAll", [index, more]) => {
+            let more = machine.items(more, at)?;
+            more.iter().try_for_each(|item| admit(machine, item, at))?;
+            let index = index_within(index, list.borrow().len() + 1, at)?;
+            let is_changed = !more.is_empty();
+            list.borrow_mut().splice(index..index, more);
+            Value::Bool(is_changed)
+        }
         ("set", [index, item]) => {
             machine.check_kept(item, at)?;
             let index = index_within(index, list.borrow().len(), at)?;

@@ -55,6 +55,7 @@ const LIST_METHODS: &[(&str, usize)] = &[
     ("add", 1),
     ("add", 2),
     ("addAll", 1),
+    ("addAll", 2),
     ("asCollection", 0),
     ("asList", 0),
     ("clear", 0),

@@ -161,6 +161,8 @@ impl Machine for Run<'_> {
             }
             Value::Set(set) => set.borrow().walk().into_iter().map(|(item, _)| item).collect(),
             Value::Field(field) => self.field_values(*field, at)?,
+            Value::FieldAccess(field) if !self.field_is_mapped(*field) => Vec::new(),
+            Value::FieldAccess(field) => self.field_values(*field, at)?,
             Value::Null => {
                 return Err(ScriptError::new(at, "null_pointer_exception", "Cannot iterate over [null]"));
             }

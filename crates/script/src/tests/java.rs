@@ -353,6 +353,8 @@ fn collections_have_the_methods_of_painless() {
         ("[1, 2].stream().mapToInt(x -> x).filter(x -> x > 1).sum()", "2"),
         ("'abc'.chars().sum()", "294"),
         ("'abc'.sha1()", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("List l = [1, 4]; l.addAll(1, [2, 3]); l", "[1, 2, 3, 4]"),
+        ("Collections.EMPTY_LIST.size() + Collections.EMPTY_MAP.size()", "0"),
         ("1.5.hashCode()", "1073217536"),
         ("int x = 5; x.compareTo(6)", "-1"),
         (
