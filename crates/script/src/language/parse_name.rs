@@ -167,8 +167,7 @@ impl Parser {
                     let kind = Kind::Literal(Literal::Str(name.into()));
                     return Ok(Expr { kind, ty: Type::Def, at });
                 }
-                ("Collections", constant) if empty_of(constant).is_some() => {
-                    let name = Arc::from(empty_of(constant).unwrap_or_default());
+                ("Collections", constant) if let Some(name) = empty_of(constant).map(Arc::from) => {
                     let kind = Kind::Static { class: "Collections", name, arguments: Vec::new() };
                     return Ok(Expr { kind, ty: Type::Def, at });
                 }
