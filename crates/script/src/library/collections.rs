@@ -99,17 +99,11 @@ fn change_list(
             list.borrow_mut().insert(index, item.clone());
             Value::Null
         }
-        ("addAll", [more]) => {
+        ("addAll", [place @ .., more]) if place.len() <= 1 => {
             let more = machine.items(more, at)?;
             more.iter().try_for_each(|item| admit(machine, item, at))?;
-            let is_changed = !more.is_empty();
-            list.borrow_mut().extend(more);
-            Value::Bool(is_changed)
-        }
-        ("addAll", [index, more]) => {
-            let more = machine.items(more, at)?;
-            more.iter().try_for_each(|item| admit(machine, item, at))?;
-            let index = index_within(index, list.borrow().len() + 1, at)?;
+            let length = list.borrow().len();
+            let index = place.first().map_or(Ok(length), |index| index_within(index, length + 1, at))?;
             let is_changed = !more.is_empty();
             list.borrow_mut().splice(index..index, more);
             Value::Bool(is_changed)
