@@ -5,8 +5,8 @@
 //! expressions run over whole blocks of documents; all other scripts run document by document (`run`).
 //!
 //! **Invariant**: a script can neither reach anything outside of its document and parameters, except for the
-//! time and random numbers ([`Outside`]), nor run forever: its source, nesting, loops, recursion, memory and time
-//! are limited. This crate knows no segments: the crate that stores documents implements [`Documents`].
+//! time and random numbers ([`Outside`]), nor run forever: its source, nesting, loops, recursion, memory and
+//! time are limited. This crate knows no segments: the crate that stores documents implements [`Documents`].
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -354,7 +354,7 @@ fn plain_method(
         },
         Value::Bool(_) => (name == "booleanValue").then(|| target.clone()),
         Value::Char(_) => (name == "charValue").then(|| target.clone()),
-        number if number.is_number() => return number_method(number, name, at),
+        number if number.is_number() => number_method(number, name, at)?,
         _ => None,
     })
 }

@@ -81,8 +81,8 @@ const NAME_BYTES_MAX: usize = 64;
 
 /// Rewrites what Java or Oniguruma and Rust's engines read differently: classes such as `\d` are ASCII,
 /// `\h` is horizontal space (Java) or a hexadecimal digit (Ruby), `\Z` ends before a last line break,
-/// `\Q..\E` quotes, a `-` after a class within a class is itself (`[\w-.]`), and an opening bracket in a class
-/// is literal in Ruby.
+/// `\Q..\E` quotes, a `-` after a class within a class is itself (`[\w-.]`), and an opening bracket in a
+/// class is literal in Ruby.
 pub(super) fn translate(pattern: &str, dialect: Dialect) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut chars = pattern.chars().peekable();
@@ -177,8 +177,8 @@ fn class(escaped: char, dialect: Dialect) -> Option<(&'static str, bool)> {
     })
 }
 
-/// Translates Java's `\p{name}` or `\P{name}`, of which `letter` has been read. Returns false and does nothing
-/// if no name in braces follows.
+/// Translates Java's `\p{name}` or `\P{name}`, of which `letter` has been read. Returns false and does
+/// nothing if no name in braces follows.
 fn property(out: &mut String, chars: &mut Chars<'_>, letter: char) -> bool {
     let mut ahead = chars.clone();
     if ahead.next() != Some('{') {

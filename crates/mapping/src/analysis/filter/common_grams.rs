@@ -19,8 +19,8 @@ struct CommonGrams {
     is_query: bool,
 }
 
-/// Reads `common_words` (words, and names of lists such as `_english_`) or `common_words_path`, one of which is
-/// required, `ignore_case` and `query_mode`. Without a declaration no word is common.
+/// Reads `common_words` (words, and names of lists such as `_english_`) or `common_words_path`, one of which
+/// is required, `ignore_case` and `query_mode`. Without a declaration no word is common.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let words = context.list(settings, "common_words")?.filter(|words| !words.is_empty());
     let words = match words {
