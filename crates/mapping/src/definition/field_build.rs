@@ -81,7 +81,7 @@ pub(crate) fn build(
         frequencies: has_positions || index_options == "freqs",
         analyzer,
         search_analyzer,
-        search_quote_analyzer: named_analyzer(leaf, "search_quote_analyzer", settings),
+        search_quote_analyzer: quote_analyzer(leaf, settings),
         normalizer: leaf
             .param("normalizer")
             .as_str()
@@ -144,6 +144,19 @@ fn search_analyzer(leaf: &Leaf, settings: &MappingSettings) -> Arc<Analyzer> {
     named_analyzer(leaf, "search_analyzer", settings)
         .or_else(|| named_analyzer(leaf, "analyzer", settings))
         .unwrap_or_else(|| settings.analyzers.default_search())
+}
+
+/// Returns the analyzer of phrases; `None` if it is that of other query texts.
+fn quote_analyzer(leaf: &Leaf, settings: &MappingSettings) -> Option<Arc<Analyzer>> {
+    let named = ["search_quote_analyzer", "search_analyzer", "analyzer"]
+        .map(|parameter| named_analyzer(leaf, parameter, settings));
+    match named {
+        [None, None, None] => {
+            let default = settings.analyzers.get("default_search_quoted");
+            default.filter(|_| matches!(leaf.kind.values(leaf), Ok(ValueKind::Text))).cloned()
+        }
+        [quoted, ..] => quoted,
+    }
 }
 
 /// Returns the analyzer that a parameter names.
