@@ -218,8 +218,8 @@ impl Parser {
         };
         let arguments = self.arguments()?;
         // Every constructor takes no argument or one argument, except for that of a whole number, which takes
-        // its radix as well, and that of a UUID, which takes both of its halves.
-        if arguments.len() > 1 + usize::from(matches!(name.as_str(), "BigInteger" | "UUID")) {
+        // its radix as well, and those of a UUID and a point, which take both of their halves.
+        if arguments.len() > 1 + usize::from(matches!(name.as_str(), "BigInteger" | "GeoPoint" | "UUID")) {
             return Err(ScriptError::argument(
                 at,
                 format!("constructor [{class}, <init>/{}] not found", arguments.len()),

@@ -34,6 +34,7 @@ const STRING_METHODS: &[(&str, usize, Type)] = &[
     ("replaceFirst", 2, Type::Str),
     ("sha1", 0, Type::Str),
     ("sha256", 0, Type::Str),
+    ("sha512", 0, Type::Str),
     ("splitOnToken", 1, Type::Def),
     ("splitOnToken", 2, Type::Def),
     ("startsWith", 1, Type::Bool),

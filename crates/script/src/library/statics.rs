@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use limber_mapping::geo::GeoPoint;
+
 use super::java;
 use super::machine::Machine;
 use super::methods::spend_on;
@@ -408,6 +410,10 @@ pub(crate) fn create_object(
     };
     Ok(match (short, arguments) {
         ("Date", []) => java::date_of(machine.outside().now_millis()),
+        ("GeoPoint", []) => Value::Point(GeoPoint { latitude: 0.0, longitude: 0.0 }),
+        ("GeoPoint", [latitude, longitude]) => {
+            Value::Point(GeoPoint { latitude: latitude.f64(), longitude: longitude.f64() })
+        }
         ("ArrayList" | "LinkedList" | "ArrayDeque", []) => Value::list(Vec::new()),
         ("ArrayList" | "LinkedList" | "ArrayDeque", [more]) => Value::list(machine.items(more, at)?),
         ("HashMap" | "LinkedHashMap" | "TreeMap", []) => Value::Map(MapValue::new(order).shared()),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha1::Sha1;
-use sha2::{Digest, Sha256};
+use sha2::{Digest, Sha256, Sha512};
 
 use super::machine::Machine;
 use super::store::ITEM_BYTES;
@@ -41,6 +41,7 @@ pub(crate) fn string_method(
         }
         ("sha1", []) => Value::str(hex(&Sha1::digest(text))),
         ("sha256", []) => Value::str(hex(&Sha256::digest(text))),
+        ("sha512", []) => Value::str(hex(&Sha512::digest(text))),
         ("concat", [other]) => Value::str(text.to_owned() + &other.text()),
         ("equalsIgnoreCase", [other]) => Value::Bool(text.to_lowercase() == other.text().to_lowercase()),
         ("compareTo", [Value::Str(other)]) => Value::Int(compare(text, other)),

@@ -225,6 +225,27 @@ fn numbers_have_the_methods_of_their_boxes() {
     }
 }
 
+/// `Json`, as the page on the ingest context lists it.
+#[test]
+fn json_is_read_and_written() {
+    for (source, expected) in [
+        ("Json.load('{\"a\": [1, 2.5, null, true]}').a[1]", json!(2.5)),
+        ("Json.load('7')", json!(7)),
+        ("Json.dump(['a': ['x\"', null, 1.5]])", json!("{\"a\":[\"x\\\"\",null,1.5]}")),
+        ("Json.dump([])", json!("[]")),
+        ("Json.dump(params)", json!("{}")),
+        (
+            "Json.dump(new LinkedHashMap([:]), true) + Json.dump([1, [:]], true)",
+            json!("{ }[\n  1,\n  { }\n]"),
+        ),
+        ("Map m = new TreeMap(); m.a = [1]; Json.dump(m, true)", json!("{\n  \"a\" : [\n    1\n  ]\n}")),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+    assert!(cause("List l = []; l.add(l); Json.dump(l)").contains("self-referencing"));
+    assert!(painless("Json.load('{')").is_err());
+}
+
 /// A clock that stands still at the end of the first day, and always the same number.
 #[derive(Debug)]
 struct Still;
@@ -353,6 +374,8 @@ fn collections_have_the_methods_of_painless() {
         ("[1, 2].stream().mapToInt(x -> x).filter(x -> x > 1).sum()", "2"),
         ("'abc'.chars().sum()", "294"),
         ("'abc'.sha1()", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("'abc'.sha512().substring(0, 8) + 'abc'.sha512().length()", "ddaf35a1128"),
+        ("new GeoPoint(48.0, 11.5).getLon() + new GeoPoint().getLat()", "11.5"),
         ("List l = [1, 4]; l.addAll(1, [2, 3]); l", "[1, 2, 3, 4]"),
         ("Collections.EMPTY_LIST.size() + Collections.EMPTY_MAP.size()", "0"),
         ("1.5.hashCode()", "1073217536"),

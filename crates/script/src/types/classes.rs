@@ -120,6 +120,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("GeoPoint", "org.elasticsearch.common.geo.GeoPoint"),
     ("Processors", "org.elasticsearch.ingest.common.Processors"),
     ("Debug", "org.elasticsearch.painless.api.Debug"),
+    ("Json", "org.elasticsearch.painless.api.Json"),
     ("Stream", "java.util.stream.Stream"),
     ("IntStream", "java.util.stream.IntStream"),
     ("LongStream", "java.util.stream.LongStream"),

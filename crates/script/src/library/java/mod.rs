@@ -9,6 +9,7 @@ mod explain;
 mod formatter;
 mod iso_format;
 mod iterator;
+mod json;
 mod local;
 mod optional;
 mod period;

@@ -1,10 +1,11 @@
-//! `Processors`: what some ingest processors do, for scripts. Source: Painless' allow list of the ingest
-//! context.
+//! `Processors`: what some ingest processors do, for scripts; and `Json`. Source: Painless' allow list of the
+//! ingest context.
 
 use limber_text::byte_size;
 
 use super::super::machine::Machine;
 use super::super::store::put_entry;
+use super::json::{self, parsed};
 use crate::error::{Outcome, ScriptError};
 use crate::types::Type;
 use crate::values::Value;
@@ -15,6 +16,7 @@ pub(in super::super) fn returns(class: &str, name: &str, count: usize) -> Option
         ("Processors", "lowercase" | "uppercase" | "urlDecode", 1) => Type::Str,
         ("Processors", "bytes", 1) => Type::Long,
         ("Processors", "json", 1 | 2) => Type::Def,
+        ("Json", _, _) => return json::returns(name, count),
         _ => return None,
     })
 }
@@ -27,8 +29,10 @@ pub(in super::super) fn call(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
-    if class != "Processors" {
-        return Ok(None);
+    match class {
+        "Json" => return json::call(machine, name, arguments, at),
+        "Processors" => {}
+        _ => return Ok(None),
     }
     Ok(Some(match (name, arguments) {
         ("lowercase", [text]) => Value::str(text.text().to_lowercase()),
@@ -59,13 +63,6 @@ pub(in super::super) fn call(
         }
         _ => return Ok(None),
     }))
-}
-
-fn parsed(text: &str, at: u32) -> Outcome<Value> {
-    limber_mapping::claim_parsed(text.as_bytes()).map_err(limber_mapping::RequestError::from)?;
-    let json: serde_json::Value = serde_json::from_str(text)
-        .map_err(|error| ScriptError::argument(at, format!("failed to parse JSON: {error}")))?;
-    Ok(Value::from_json(&json))
 }
 
 /// Decodes `%20` and `+`.
