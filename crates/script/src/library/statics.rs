@@ -174,16 +174,8 @@ pub(crate) fn call_static(
             let values: Vec<f64> = machine.items(values, at)?.iter().map(Value::f64).collect();
             return Ok(Value::Double(moving(name, &values, rest, at)?));
         }
-        ("Math", "random", []) => {
-            // 53 bits, as many as a double keeps.
-            let bits = machine.outside().random_bits() >> 11;
-            return Ok(Value::Double(bits as f64 / (1u64 << 53) as f64));
-        }
         ("Debug", "explain", [value]) => return Err(java::explained(machine, value, at)?),
-        ("System", "currentTimeMillis", []) => return Ok(Value::Long(machine.outside().now_millis())),
-        ("System", "nanoTime", []) => {
-            return Ok(Value::Long(machine.outside().now_millis().saturating_mul(1_000_000)));
-        }
+        ("Math" | "System" | "UUID", _, []) => java::of_outside(machine.outside(), class, name),
         _ => number_statics::call(class, name, arguments, at)?,
     };
     let found = match found {
@@ -410,6 +402,7 @@ pub(crate) fn create_object(
     };
     Ok(match (short, arguments) {
         ("Date", []) => java::date_of(machine.outside().now_millis()),
+        ("Random", []) => java::random_of(machine.outside().random_bits()),
         ("GeoPoint", []) => Value::Point(GeoPoint { latitude: 0.0, longitude: 0.0 }),
         ("GeoPoint", [latitude, longitude]) => {
             Value::Point(GeoPoint { latitude: latitude.f64(), longitude: longitude.f64() })

@@ -459,6 +459,7 @@ fn is_pure(class: &str, name: &str) -> bool {
     match class {
         "Collections" => matches!(name, "max" | "min" | "frequency"),
         "Math" => name != "random",
+        "UUID" => name != "randomUUID",
         _ => class != "System",
     }
 }

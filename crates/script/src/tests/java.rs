@@ -246,6 +246,25 @@ fn json_is_read_and_written() {
     assert!(painless("Json.load('{')").is_err());
 }
 
+/// As Java's generator.
+#[test]
+fn random_numbers_follow_from_their_seed() {
+    for (source, expected) in [
+        ("new Random(42).nextInt()", json!(-1_170_105_035)),
+        ("new Random(42).nextInt(16)", json!(11)),
+        ("new Random(42L).nextDouble()", json!(0.7275636800328681)),
+        ("new Random(42).nextLong()", json!(-5_025_562_857_975_149_833_i64)),
+        ("Random r = new Random(1); r.setSeed(42); r.nextBoolean()", json!(true)),
+        (
+            "Random r = new Random(42); List l = []; for (int i = 0; i < 6; i++) { l.add(r.nextInt(10)) } l",
+            json!([0, 3, 8, 4, 0, 5]),
+        ),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+    assert!(cause("new Random(1).nextInt(0)").contains("bound must be positive"));
+}
+
 /// A clock that stands still at the end of the first day, and always the same number.
 #[derive(Debug)]
 struct Still;
@@ -268,6 +287,8 @@ fn scripts_know_the_time_and_random_numbers() {
         ("System.nanoTime() / 1000000", json!(86_400_000)),
         ("new Date().getTime()", json!(86_400_000)),
         ("Math.random()", json!(0.5)),
+        ("UUID.randomUUID().toString()", json!("80000000-0000-4000-a000-000000000000")),
+        ("new Random().nextInt(3) < 3", json!(true)),
         ("new Date(0L).toString()", json!("Thu Jan 01 00:00:00 UTC 1970")),
         ("new Date(0L)", json!("1970-01-01T00:00:00.000Z")),
         ("Date d = new Date(); new Date(0L).before(d)", json!(true)),

@@ -111,6 +111,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("YearMonth", "java.time.YearMonth"),
     ("UUID", "java.util.UUID"),
     ("Date", "java.util.Date"),
+    ("Random", "java.util.Random"),
     ("BigDecimal", "java.math.BigDecimal"),
     ("BigInteger", "java.math.BigInteger"),
     ("RoundingMode", "java.math.RoundingMode"),

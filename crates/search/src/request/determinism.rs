@@ -57,7 +57,7 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
 
 /// Whether a string is neither a date relative to now nor a script that uses the time or random numbers.
 pub(crate) fn is_timeless(text: &str) -> bool {
-    !["now", "random", "Date", "currentTime", "nanoTime"].iter().any(|word| text.contains(word))
+    !["now", "random", "Random", "Date", "currentTime", "nanoTime"].iter().any(|word| text.contains(word))
 }
 
 /// Whether all fields of a decay function have an origin. Without one, a decay on dates starts at now.

@@ -13,6 +13,7 @@ mod json;
 mod local;
 mod optional;
 mod period;
+mod random;
 mod rounding;
 mod uuid;
 mod year;
@@ -34,6 +35,7 @@ pub(super) use iterator::iterator;
 pub(super) use local::{Local, LocalKind, zoned};
 pub(super) use optional::{held_by, optional};
 pub(super) use period::Period;
+pub(super) use random::{of_outside, random_of};
 pub(super) use rounding::MODES;
 pub(super) use zoned::zone_method;
 
@@ -51,6 +53,7 @@ pub(super) static CLASSES: &[Class] = &[
     local::TIME,
     optional::CLASS,
     period::CLASS,
+    random::CLASS,
     uuid::CLASS,
     year::YEAR,
     year::YEAR_MONTH,

@@ -11,7 +11,7 @@ use crate::values::{JavaObject, Value};
 pub(super) const CLASS: Class = Class {
     name: "UUID",
     constants: &[],
-    statics: &[("fromString", 1)],
+    statics: &[("fromString", 1), ("randomUUID", 0)],
     call: static_call,
     construct: Some(construct),
 };
@@ -27,6 +27,11 @@ struct Uuid {
 
 fn made(most: i64, least: i64) -> Value {
     Value::Object(Rc::new(Uuid { most, least }))
+}
+
+/// Makes a UUID of random bits (version 4).
+pub(super) fn random(most: u64, least: u64) -> Value {
+    made((most & !0xf000 | 0x4000) as i64, (least >> 2 | 1 << 63) as i64)
 }
 
 fn construct(_: &str, arguments: &[Value], _: u32) -> Outcome<Option<Value>> {
