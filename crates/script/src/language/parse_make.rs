@@ -217,9 +217,14 @@ impl Parser {
             return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
         };
         let arguments = self.arguments()?;
-        // Every constructor takes no argument or one argument, except for that of a whole number, which takes
-        // its radix as well, and those of a UUID and a point, which take both of their halves.
-        if arguments.len() > 1 + usize::from(matches!(name.as_str(), "BigInteger" | "GeoPoint" | "UUID")) {
+        // Most constructors take no argument or one argument. That of a whole number takes its radix as well,
+        // and those of a UUID and a point take both of their halves.
+        let count_max = match name.as_str() {
+            "BigInteger" | "GeoPoint" | "UUID" => 2,
+            "StringTokenizer" => 3,
+            _ => 1,
+        };
+        if arguments.len() > count_max {
             return Err(ScriptError::argument(
                 at,
                 format!("constructor [{class}, <init>/{}] not found", arguments.len()),

@@ -246,6 +246,26 @@ fn json_is_read_and_written() {
     assert!(painless("Json.load('{')").is_err());
 }
 
+#[test]
+fn texts_are_split_by_tokenizers() {
+    let joined = |made: &str| {
+        format!(
+            "def t = {made}; def s = t.countTokens() + ':'; while (t.hasMoreTokens()) {{ s += t.nextToken() + '|' }} s"
+        )
+    };
+    for (made, expected) in [
+        ("new StringTokenizer(' a b\tc ')", "3:a|b|c|"),
+        ("new StringTokenizer('a, b,,c', ', ')", "3:a|b|c|"),
+        ("new StringTokenizer('1+é-3', '+-', true)", "5:1|+|é|-|3|"),
+        ("new StringTokenizer('', ',')", "0:"),
+    ] {
+        assert_eq!(painless(&joined(made)).expect(made), json!(expected), "{made}");
+    }
+    let source = "def t = new StringTokenizer('a,b;c', ','); t.nextToken() + t.nextToken(';')";
+    assert_eq!(painless(source).expect(source), json!("a,b"));
+    assert!(cause("new StringTokenizer('').nextToken()").contains("no_such_element_exception"));
+}
+
 /// As Java's generator.
 #[test]
 fn random_numbers_follow_from_their_seed() {

@@ -112,6 +112,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("UUID", "java.util.UUID"),
     ("Date", "java.util.Date"),
     ("Random", "java.util.Random"),
+    ("StringTokenizer", "java.util.StringTokenizer"),
     ("BigDecimal", "java.math.BigDecimal"),
     ("BigInteger", "java.math.BigInteger"),
     ("RoundingMode", "java.math.RoundingMode"),

@@ -15,6 +15,7 @@ mod optional;
 mod period;
 mod random;
 mod rounding;
+mod tokenizer;
 mod uuid;
 mod year;
 mod zoned;
@@ -54,6 +55,7 @@ pub(super) static CLASSES: &[Class] = &[
     optional::CLASS,
     period::CLASS,
     random::CLASS,
+    tokenizer::CLASS,
     uuid::CLASS,
     year::YEAR,
     year::YEAR_MONTH,

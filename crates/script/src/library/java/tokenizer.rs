@@ -1,0 +1,152 @@
+//! `java.util.StringTokenizer`.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::cmp::Ordering;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Class;
+use crate::error::{Outcome, ScriptError};
+use crate::values::{JavaObject, Value};
+
+pub(super) const CLASS: Class = Class {
+    name: "StringTokenizer",
+    constants: &[],
+    statics: &[],
+    call: no_static,
+    construct: Some(constructed),
+};
+
+/// What separates tokens if a script does not say it.
+const WHITE: &str = " \t\n\r\x0C";
+/// Most separators in bytes: each character of the text is compared with all of them.
+const SEPARATORS_BYTES_MAX: usize = 1024;
+/// Characters that are looked at in about 10 nanoseconds.
+const CHARS_A_STEP: usize = 4;
+
+#[derive(Debug)]
+struct Tokenizer {
+    text: Arc<str>,
+    /// Each of its characters separates tokens.
+    separators: RefCell<Arc<str>>,
+    /// Whether separators are tokens, too.
+    shows_separators: bool,
+    /// Where the next token is looked for, in bytes.
+    next: Cell<usize>,
+}
+
+fn no_static(_: &str, _: &[Value], _: u32) -> Outcome<Option<Value>> {
+    Ok(None)
+}
+
+fn constructed(_: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let (text, separators, shows_separators) = match arguments {
+        [Value::Str(text)] => (text, Arc::<str>::from(WHITE), false),
+        [Value::Str(text), Value::Str(separators)] => (text, separators.clone(), false),
+        [Value::Str(text), Value::Str(separators), Value::Bool(shows)] => (text, separators.clone(), *shows),
+        _ => return Ok(None),
+    };
+    check(&separators, at)?;
+    let text = text.clone();
+    let separators = RefCell::new(separators);
+    Ok(Some(Value::Object(Rc::new(Tokenizer { text, separators, shows_separators, next: Cell::new(0) }))))
+}
+
+fn check(separators: &str, at: u32) -> Outcome<()> {
+    match separators.len() <= SEPARATORS_BYTES_MAX {
+        true => Ok(()),
+        false => Err(ScriptError::argument(
+            at,
+            format!("the separators of a StringTokenizer have at most {SEPARATORS_BYTES_MAX} bytes"),
+        )),
+    }
+}
+
+impl Tokenizer {
+    /// Returns where the token begins that follows a place; the end of the text if there is none.
+    fn start(&self, from: usize) -> usize {
+        if self.shows_separators {
+            return from;
+        }
+        let separators = self.separators.borrow();
+        let found = self.text[from..].find(|char: char| !separators.contains(char));
+        found.map_or(self.text.len(), |length| from + length)
+    }
+
+    /// Returns where the token ends that begins at a place.
+    fn end(&self, start: usize) -> usize {
+        let separators = self.separators.borrow();
+        let found = self.text[start..].find(|char: char| separators.contains(char));
+        match found {
+            None => self.text.len(),
+            Some(0) => start + self.text[start..].chars().next().map_or(0, char::len_utf8),
+            Some(length) => start + length,
+        }
+    }
+
+    fn take(&self, at: u32) -> Outcome<Value> {
+        let start = self.start(self.next.get());
+        if start >= self.text.len() {
+            return Err(ScriptError::new(at, "no_such_element_exception", ""));
+        }
+        let end = self.end(start);
+        self.next.set(end);
+        Ok(Value::str(&self.text[start..end]))
+    }
+
+    fn count(&self) -> i32 {
+        let (mut count, mut start) = (0, self.start(self.next.get()));
+        while start < self.text.len() {
+            count += 1;
+            start = self.start(self.end(start));
+        }
+        count
+    }
+}
+
+impl JavaObject for Tokenizer {
+    fn class(&self) -> &'static str {
+        "java.util.StringTokenizer"
+    }
+
+    fn write_text(&self, out: &mut String, _: u32) {
+        out.push_str(self.class());
+    }
+
+    fn hash(&self) -> i32 {
+        0
+    }
+
+    fn equals(&self, other: &dyn JavaObject, _: u32, _: &mut u32) -> bool {
+        other.as_any().downcast_ref::<Tokenizer>().is_some_and(|other| std::ptr::eq(self, other))
+    }
+
+    fn compare(&self, _: &dyn JavaObject) -> Option<Ordering> {
+        None
+    }
+
+    fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+        Ok(Some(match (name, arguments) {
+            ("hasMoreTokens" | "hasMoreElements", []) => {
+                Value::Bool(self.start(self.next.get()) < self.text.len())
+            }
+            ("nextToken" | "nextElement", []) => self.take(at)?,
+            ("nextToken", [Value::Str(separators)]) => {
+                check(separators, at)?;
+                *self.separators.borrow_mut() = separators.clone();
+                self.take(at)?
+            }
+            ("countTokens", []) => Value::Int(self.count()),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn steps(&self) -> usize {
+        self.text.len() / CHARS_A_STEP + 1
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
