@@ -261,11 +261,6 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
                     _ => vec![text()?],
                 });
             }
-            "fields" => {
-                return Err(RequestError::parsing(
-                    "Unsupported field [fields] used, expected [stored_fields] instead",
-                ));
-            }
             other => {
                 return Err(RequestError::bad_request(
                     "parse_exception",
