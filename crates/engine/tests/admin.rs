@@ -253,7 +253,7 @@ fn scrolls_page_through_a_frozen_index() {
     let reason = format!("No search context found for id [{id}]");
     let cause = json!({"type": "search_context_missing_exception", "reason": reason});
     assert_eq!(gone.class(), ErrorClass::NotFound);
-    assert_eq!(gone.root_causes(), [cause.clone()]);
+    assert_eq!(gone.root_causes(), std::slice::from_ref(&cause));
     assert_eq!(
         gone.to_request_error().to_json(),
         json!({
