@@ -3,6 +3,7 @@
 
 mod later;
 mod limits;
+mod names;
 mod words;
 
 use std::io::{Read, Write};

@@ -134,6 +134,24 @@ impl Catalog {
         access.allows(name) || self.backing.get(name).is_some_and(|stream| access.allows(stream))
     }
 
+    /// Whether an expression of this request may contain a name, or match it with a pattern. Remembers what
+    /// [`Catalog::may_be_touched`] remembers.
+    ///
+    /// A request may open an index that it reaches through an alias. It may not name that index: otherwise it
+    /// could delete the index, or search it without the filter of the alias.
+    pub(crate) fn may_be_named(&self, name: &str) -> bool {
+        limber_access::current()
+            .is_none_or(|access| self.may_touch(&access, name) && self.note_touched(&access, name))
+    }
+
+    /// Refuses a name that an expression of this request may not contain ([`Catalog::may_be_named`]).
+    pub(crate) fn check_may_name(&self, name: &str) -> Result<()> {
+        match limber_access::current() {
+            Some(access) if !self.may_touch(&access, name) => Err(access.denied(&[name])),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the request of this thread is authorized for a name. Remembers which indices an alias or data
     /// stream leads to, so that the request may open those too.
     pub(crate) fn may_be_touched(&self, name: &str) -> bool {
@@ -172,7 +190,7 @@ impl Catalog {
         options: IndicesOptions,
         selected: &mut BTreeSet<Arc<str>>,
     ) -> Result<()> {
-        if !self.may_be_touched(name) {
+        if !self.may_be_named(name) {
             // Names in the expression were checked before. `ignore_unavailable` skips this one.
             return Ok(());
         }
@@ -233,7 +251,7 @@ impl Catalog {
             if wildcard::matches(pattern, &index.name)
                 && self.is_expanded(index, options)
                 && is_shown(index.hidden(), &index.name, pattern, options)
-                && self.may_be_touched(&index.name)
+                && self.may_be_named(&index.name)
             {
                 selected.insert(index.name.clone());
             }
@@ -241,7 +259,7 @@ impl Catalog {
         for stream in self.data_streams.values().filter(|_| options.data_streams) {
             if wildcard::matches(pattern, &stream.name)
                 && is_shown(stream.hidden, &stream.name, pattern, options)
-                && self.may_be_touched(&stream.name)
+                && self.may_be_named(&stream.name)
             {
                 let backing = stream.indices.iter().filter_map(|name| self.indices.get(name));
                 let reached = backing.filter(|index| self.is_expanded(index, options));
@@ -254,7 +272,7 @@ impl Catalog {
         for (alias, indices) in &self.aliases {
             if wildcard::matches(pattern, alias)
                 && is_shown(self.alias_is_hidden(alias), alias, pattern, options)
-                && self.may_be_touched(alias)
+                && self.may_be_named(alias)
             {
                 let of_alias = indices.iter().filter_map(|name| self.indices.get(name));
                 // `*` reaches hidden indices only by their own names, not by their aliases.

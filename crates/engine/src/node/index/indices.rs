@@ -207,7 +207,7 @@ impl Node {
         let mut found = catalog.resolve(expression, only_indices)?;
         if !options.ignore_unavailable {
             let named = expression.split(',').filter_map(|name| catalog.indices.get(name.trim()));
-            let closed = named.filter(|index| !index.open && catalog.may_be_touched(&index.name));
+            let closed = named.filter(|index| !index.open && catalog.may_be_named(&index.name));
             found.extend(closed.cloned());
             found.sort_by(|left, right| left.name.cmp(&right.name));
             found.dedup_by(|left, right| left.name == right.name);

@@ -67,7 +67,8 @@ fn migrated(catalog: &Catalog, alias: &str) -> Result<Catalog> {
         if own.filter.is_some() || own.index_routing.is_some() || own.search_routing.is_some() {
             return refused(format!("alias [{alias}] may not have custom filtering or routing"));
         }
-        catalog.check_may_touch(&index.name)?;
+        // Who may use the data stream may then delete the index.
+        catalog.check_may_name(&index.name)?;
         if let Some(stream) = catalog.backing.get(&index.name) {
             return refused(format!(
                 "cannot make index [{}] part of data stream [{alias}]: it belongs to data stream [{stream}]",

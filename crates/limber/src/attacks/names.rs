@@ -1,0 +1,63 @@
+//! A user with rights on an alias tries to use the index behind it in ways that the alias does not allow.
+
+use serde_json::{Value, json};
+
+use super::{Attacked, SECRET};
+
+/// Makes the index of `prepare` known by an alias that mallory may use and that only shows its second document.
+fn prepared() -> Attacked {
+    let attacked = Attacked::start();
+    attacked.prepare();
+    attacked.elastic("PUT", "/bobs-index/_doc/2?refresh", json!({"name": "open", "shared": true}));
+    let alias = json!({"index": "bobs-index", "alias": "a-pub", "filter": {"term": {"shared": true}}});
+    attacked.elastic("POST", "/_aliases", json!({"actions": [{"add": alias}]}));
+    attacked
+}
+
+impl Attacked {
+    fn tried(&self, method: &str, path: &str, body: Value) -> (u16, String) {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = self.send(Some("mallory"), method, path, &body);
+        (answer.status, answer.text)
+    }
+
+    fn body_of(&self, path: &str) -> String {
+        self.elastic("GET", path, Value::Null).text
+    }
+}
+
+/// An index that a request reaches through an alias has no other name in that request.
+#[test]
+fn an_index_is_not_deleted_by_who_may_only_use_its_alias() {
+    let attacked = prepared();
+    let named = json!({"persistent": {"action.destructive_requires_name": "false"}});
+    attacked.elastic("PUT", "/_cluster/settings", named);
+    for path in ["/a-pub,bobs-index", "/a-pub,bobs*", "/a-pub,b*,-bs", "/a-pub,*"] {
+        attacked.tried("DELETE", &format!("{path}?ignore_unavailable=true"), Value::Null);
+        assert!(attacked.body_of("/bobs-index/_count").contains("\"count\":2"), "{path}");
+    }
+    attacked.elastic("PUT", "/a1/_doc/1?refresh", json!({"name": "open"}));
+    let add = |index: &str, alias: &str| json!({"add": {"index": index, "alias": alias}});
+    let (status, text) =
+        attacked.tried("POST", "/_aliases", json!({"actions": [add("a1", "a-pub"), add("*", "a-all")]}));
+    assert_eq!(status, 200, "{text}");
+    let aliases = attacked.body_of("/bobs-index/_alias");
+    assert!(aliases.contains("a-pub") && !aliases.contains("a-all"), "{aliases}");
+    let remove = json!({"remove": {"index": "*", "alias": "a-pub"}});
+    let (status, text) = attacked.tried("POST", "/_aliases", json!({"actions": [remove]}));
+    assert_eq!(status, 200, "{text}");
+    assert!(attacked.body_of("/bobs-index/_alias").contains("a-pub"));
+}
+
+/// Who may use a data stream may delete its indices, so an index does not become part of one by its alias.
+#[test]
+fn an_index_does_not_join_a_data_stream_by_its_alias() {
+    let attacked = prepared();
+    attacked.elastic("PUT", "/_index_template/ta", json!({"index_patterns": ["a-moved"], "data_stream": {}}));
+    let mappings = json!({"properties": {"@timestamp": {"type": "date"}}});
+    let body = json!({"mappings": mappings, "aliases": {"a-moved": {}}});
+    attacked.elastic("PUT", "/bobs-series", body);
+    let (status, text) = attacked.tried("POST", "/_data_stream/_migrate/a-moved", Value::Null);
+    assert_eq!(status, 403, "{text}");
+    attacked.elastic("POST", "/_data_stream/_migrate/a-moved", Value::Null);
+}
