@@ -17,11 +17,14 @@ const DOCS_AT_ONCE: u32 = 64 << 10;
 /// Returns `shard` with only the documents that match `query`. It is not cached, because the caches do not
 /// know which user asks.
 ///
+/// The query may not name documents, as in Elasticsearch (`DLSRoleQueryValidator`). They would be read as the
+/// same user, who sees of them what this query shows, so that it would be run for itself without end.
+///
 /// # Errors
-/// The query does not parse or cannot be bound to the shard; then nothing is shown.
+/// The query does not parse, cannot be bound to the shard or names documents; then nothing is shown.
 pub fn only_matching(shard: ShardSnapshot, query: &Value, now_millis: i64) -> Result<ShardSnapshot> {
     let query = read_query(query)?;
-    let bound = bind(&query, &shard, now_millis)?;
+    let bound = bind(&query, &ShardSnapshot { documents: None, ..shard.clone() }, now_millis)?;
     let segments = shard.segments.iter().map(|view| limited(view, &bound)).collect::<Result<_>>()?;
     Ok(ShardSnapshot { segments, caches: None, hides_documents: true, ..shard })
 }

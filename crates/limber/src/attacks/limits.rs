@@ -204,3 +204,29 @@ fn suggestions_are_refused_where_documents_are_hidden() {
     );
     assert_eq!(attacked.send(Some("elastic"), "POST", "/docs/_search", &body).status, 200);
 }
+
+/// The query of a role that names a document of its own index would need itself to read that document. It fails,
+/// and the server goes on.
+#[test]
+fn queries_of_roles_name_no_documents() {
+    let attacked = Attacked::start();
+    prepare(&attacked);
+    let document = json!({"index": "docs", "id": "1", "path": "owner"});
+    let like = json!({"_index": "docs", "_id": "1"});
+    for query in [
+        json!({"terms": {"owner": document}}),
+        json!({"bool": {"must_not": [{"terms": {"owner": document}}]}}),
+        json!({"more_like_this": {"fields": ["t"], "like": [like], "min_term_freq": 1, "min_doc_freq": 1}}),
+    ] {
+        let role = json!({"indices": [{"names": ["docs"], "privileges": ["read"], "query": query}]});
+        attacked.elastic("PUT", "/_security/role/limited", role);
+        for path in ["/docs/_search", "/docs/_doc/1", "/docs/_count"] {
+            let answer = attacked.send(Some("mallory"), "GET", path, "");
+            assert!(!answer.text.contains("hello world"), "{path} {query}: {}", answer.text);
+            assert!(!answer.text.contains("failed unexpectedly"), "{path} {query}: {}", answer.text);
+        }
+        let searched = attacked.send(Some("mallory"), "GET", "/docs/_doc/1", "");
+        assert_eq!(searched.status, 400, "{query}: {}", searched.text);
+    }
+    assert_eq!(attacked.send(Some("elastic"), "GET", "/docs/_count", "").status, 200);
+}
