@@ -61,3 +61,28 @@ fn an_index_does_not_join_a_data_stream_by_its_alias() {
     assert_eq!(status, 403, "{text}");
     attacked.elastic("POST", "/_data_stream/_migrate/a-moved", Value::Null);
 }
+
+/// A query shows the documents that it names only to those who may read them, also where the request itself only
+/// needs the right to see metadata.
+#[test]
+fn queries_name_only_documents_that_may_be_read() {
+    let attacked = prepared();
+    let role = json!({"indices": [
+        {"names": ["bobs-index"], "privileges": ["view_index_metadata", "manage"]}, {"names": ["a*"], "privileges": ["all"]}]});
+    attacked.elastic("PUT", "/_security/role/on_a", role);
+    let document = json!({"index": "bobs-index", "id": "1", "path": "name"});
+    let like = json!({"_index": "bobs-index", "_id": "1"});
+    for query in [
+        json!({"terms": {"name": document}}),
+        json!({"more_like_this": {"fields": ["name"], "like": [like], "min_term_freq": 1, "min_doc_freq": 1}}),
+    ] {
+        for index in ["bobs-index", "a1", "a-pub"] {
+            let path = format!("/{index}/_validate/query?explain=true&rewrite=true");
+            let (_, text) = attacked.tried("POST", &path, json!({"query": query}));
+            assert!(!text.contains("sesame"), "{path} {query}: {text}");
+        }
+    }
+    let (status, text) =
+        attacked.tried("POST", "/a1/_validate/query?explain=true", json!({"query": {"term": {"name": "x"}}}));
+    assert_eq!(status, 200, "{text}");
+}

@@ -2,6 +2,7 @@
 
 use std::sync::Weak;
 
+use limber_access::Acting;
 use limber_mapping::RequestError;
 use limber_search::{
     DocumentName, NamedDocument, NamedDocuments, RuledDocuments, SearchRequest, SearchResponse, UrlParameters,
@@ -12,6 +13,29 @@ use super::placement::Placement;
 use crate::api::*;
 use crate::node::Node;
 
+const GET: &str = "indices:data/read/get";
+const SEARCH: &str = "indices:data/read/search";
+
+/// Makes this thread carry out `action` until the guard drops, for the documents of an index that a query names.
+///
+/// Some requests with queries, such as `_validate/query`, only need the right to see metadata. They show what a
+/// query becomes, and with it the values of such documents. A request that reads documents keeps its own action
+/// for an index that it has reached through an alias.
+fn reading(action: &'static str, index: &str) -> Option<Acting> {
+    let access = limber_access::current()?;
+    let own = access.action();
+    let is_about_documents = own.starts_with("indices:data/read/") && own != "indices:data/read/field_caps";
+    match is_about_documents && access.has_reached(index) {
+        true => None,
+        false => Some(limber_access::acting(action)),
+    }
+}
+
+/// Does the same as [`reading`] for a single document.
+pub(super) fn reading_document(index: &str) -> Option<Acting> {
+    reading(GET, index)
+}
+
 /// The documents of a node, which may be gone by now.
 pub(in crate::node) struct DocumentsOf(pub Weak<Node>);
 
@@ -20,6 +44,7 @@ impl NamedDocuments for DocumentsOf {
         let Some(node) = self.0.upgrade() else {
             return Err(RequestError::unavailable("node_closed_exception", "node closed"));
         };
+        let _acting = reading_document(&name.index);
         let request = GetRequest {
             routing: name.routing.as_deref(),
             version: name.version,
@@ -44,6 +69,7 @@ impl NamedDocuments for DocumentsOf {
         let Some(node) = self.0.upgrade() else {
             return Err(RequestError::unavailable("node_closed_exception", "node closed"));
         };
+        let _acting = reading(SEARCH, index);
         let indices = node.live_of(index, IndicesOptions::SEARCH)?;
         let windows = indices.iter().map(|(_, live)| live.core.settings.load().max_result_window);
         let (Some(size), Some((_, first))) = (windows.min(), indices.first()) else {
@@ -61,6 +87,7 @@ impl NamedDocuments for DocumentsOf {
         let Some(node) = self.0.upgrade() else {
             return Err(RequestError::unavailable("node_closed_exception", "node closed"));
         };
+        let _acting = reading(SEARCH, index);
         let parsed = SearchRequest::parse(body, &UrlParameters(Vec::new()))?;
         let request = SearchRequest { lookup_depth, ..parsed };
         let response = searched(&node, index, &request)?;

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::alias_filters::{alias_filter, alias_filters};
 use super::meters::Meters;
+use super::named_documents::reading_document;
 use super::placement::{Placement, Preference};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
@@ -418,6 +419,7 @@ impl Node {
     /// Returns a string that identifies a document and its state. It differs for another state, another
     /// document, and another index with the same name.
     fn state_of(&self, name: &DocumentName) -> Result<String> {
+        let _acting = reading_document(&name.index);
         let (metadata, _) = self.catalog.load().single(&name.index)?;
         let request =
             GetRequest { routing: name.routing.as_deref(), ..GetRequest::new(&name.index, &name.id) };
