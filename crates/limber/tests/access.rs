@@ -638,3 +638,60 @@ fn the_first_password_is_in_a_file_that_only_its_owner_reads() {
     assert_eq!(Somebody::user(&server, "elastic", "the first one").ask("GET", "/", Value::Null).status, 401);
     Somebody::user(&server, "elastic", "the second one").expect(200, "GET", "/", Value::Null);
 }
+
+/// A key with the right to manage its own keys is not its owner, and a key that is updated has what its owner is
+/// now.
+#[test]
+fn keys_own_only_themselves() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let password = password_of_elastic(folder.path());
+    let server = ServerProcess::start(folder.path(), &SECURE);
+    let mut elastic = Somebody::user(&server, "elastic", &password);
+    let by_team = json!({"template": {"source": {"term": {"team": "{{_user.metadata.team}}"}}}});
+    let role = json!({"cluster": ["manage_own_api_key", "grant_api_key"],
+        "indices": [{"names": ["docs"], "privileges": ["read"], "query": by_team}], "run_as": ["gone"]});
+    elastic.expect(200, "PUT", "/_security/role/own", role);
+    let user = |team: &str| json!({"password": "secret-of-u", "roles": ["own"], "metadata": {"team": team}});
+    elastic.expect(200, "PUT", "/_security/user/u", user("red"));
+    elastic.expect(
+        200,
+        "PUT",
+        "/_security/user/gone",
+        json!({"password": "secret-of-u", "roles": ["superuser"]}),
+    );
+    elastic.expect(200, "PUT", "/_security/user/gone/_disable", Value::Null);
+    for team in ["red", "blue"] {
+        elastic.expect(201, "PUT", &format!("/docs/_doc/{team}?refresh"), json!({"team": team}));
+    }
+    let mut u = Somebody::user(&server, "u", "secret-of-u");
+    let made = u.expect(200, "POST", "/_security/api_key", json!({"name": "one"}));
+    let other = u.expect(200, "POST", "/_security/api_key", json!({"name": "other"}));
+    let mut key = Somebody::with(&server, "ApiKey", made["encoded"].as_str().expect("text"));
+    for query in
+        ["username=u", "username=u&realm_name=default_native", "name=o*", "realm_name=default_native"]
+    {
+        key.denied("GET", &format!("/_security/api_key?{query}"), Value::Null, "api_key/get");
+    }
+    for body in [json!({"username": "u"}), json!({"username": "u", "realm_name": "default_native"})] {
+        key.denied("DELETE", "/_security/api_key", body, "api_key/invalidate");
+    }
+    key.denied("DELETE", "/_security/api_key", json!({"ids": [other["id"]]}), "api_key/invalidate");
+    let own = key.expect(200, "DELETE", "/_security/api_key", json!({"owner": true, "ids": [other["id"]]}));
+    assert_eq!(own["invalidated_api_keys"], json!([]));
+    let owned = u.expect(200, "GET", "/_security/api_key?username=u&realm_name=default_native", Value::Null);
+    assert_eq!(owned["api_keys"].as_array().map(Vec::len), Some(2), "{owned}");
+    // Nobody acts as a user who is disabled, nor for a key.
+    let grant = json!({"grant_type": "password", "username": "u", "password": "secret-of-u", "run_as": "gone", "api_key": {"name": "k"}});
+    u.expect(400, "POST", "/_security/api_key/grant", grant);
+    let seen = key.expect(200, "GET", "/docs/_search", Value::Null);
+    assert_eq!(seen["hits"]["hits"][0]["_id"], "red", "{seen}");
+    elastic.expect(200, "PUT", "/_security/user/u", user("blue"));
+    let id = made["id"].as_str().expect("text");
+    let updated = u.expect(200, "PUT", &format!("/_security/api_key/{id}"), Value::Null);
+    assert_eq!(updated, json!({"updated": true}));
+    let seen = key.expect(200, "GET", "/docs/_search", Value::Null);
+    assert_eq!(
+        (&seen["hits"]["total"]["value"], &seen["hits"]["hits"][0]["_id"]),
+        (&json!(1), &json!("blue"))
+    );
+}

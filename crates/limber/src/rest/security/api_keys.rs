@@ -135,6 +135,7 @@ pub(super) fn grant(app: &App, request: &Request) -> Result<Response> {
         store.rights_of(&owner)?.check_run_as(&owner, access.action(), other)?;
         let (user, realm) = store
             .user(other)
+            .filter(|(user, _)| user.enabled)
             .ok_or_else(|| RequestError::illegal_argument(format!("there is no user [{other}]")))?;
         owner = user.identity(other, realm);
     }
@@ -272,7 +273,13 @@ impl<'u> Update<'u> {
         if *updated.limited_by != *self.limited_by {
             updated.limited_by = self.limited_by.clone();
         }
+        // Query templates of roles may refer to them.
         updated.owner_roles.clone_from(&self.owner.roles);
+        updated.owner_full_name.clone_from(&self.owner.full_name);
+        updated.owner_email.clone_from(&self.owner.email);
+        if *updated.owner_metadata != self.owner.metadata {
+            updated.owner_metadata = Arc::new(self.owner.metadata.clone());
+        }
         if let Some(roles) = self.roles.as_ref().filter(|roles| **roles != key.roles) {
             updated.roles = roles.clone();
         }
@@ -308,17 +315,21 @@ impl Chosen {
             && self.name.as_ref().is_none_or(|name| name.matches(&key.name))
             && self.username.as_ref().is_none_or(|name| *name == key.username)
             && self.realm.as_ref().is_none_or(|name| *name == key.realm)
-            && (!self.own || is_own(id, key, access))
+            && (!(self.own || access.is_for_own_keys()) || is_own(id, key, access))
     }
 
-    /// Refuses callers who may only see their own keys, unless the request is limited to those.
+    /// Refuses callers who may only see their own keys, unless the request is limited to those. An API key has
+    /// the name of its owner, but owns no other key.
+    ///
+    /// Source: `ManageOwnApiKeyClusterPrivilege`.
     fn check_own(&self, access: &Access) -> Result<()> {
-        let names_own = self.own || self.username.as_deref() == Some(&access.identity.username);
-        let is_itself = |id: &String| matches!(&access.identity.authentication, AuthenticationType::ApiKey { id: own, .. } if own == id);
-        match access.is_for_own_keys()
-            && !names_own
-            && !(self.ids.len() == 1 && self.ids.iter().all(is_itself))
-        {
+        let own = &access.identity;
+        let names_own = !own.is_api_key()
+            && self.username.as_deref() == Some(&own.username)
+            && self.realm.as_deref().is_none_or(|realm| realm == own.realm.name);
+        let is_itself = |id: &String| matches!(&own.authentication, AuthenticationType::ApiKey { id: own, .. } if own == id);
+        let names_itself = self.ids.len() == 1 && self.ids.iter().all(is_itself);
+        match access.is_for_own_keys() && !self.own && !names_own && !names_itself {
             true => Err(access.denied(&[])),
             false => Ok(()),
         }
