@@ -86,3 +86,23 @@ fn queries_name_only_documents_that_may_be_read() {
         attacked.tried("POST", "/a1/_validate/query?explain=true", json!({"query": {"term": {"name": "x"}}}));
     assert_eq!(status, 200, "{text}");
 }
+
+/// Whoever may only use an alias sees by every expression what its filter shows.
+#[test]
+fn patterns_do_not_lose_the_filter_of_an_alias() {
+    let attacked = prepared();
+    for expression in ["/a-pub", "", "/*", "/_all", "/a-*", "/a-pub,*", "/a-pub,b*", "/a-pub,bobs-index"] {
+        for call in ["_search?ignore_unavailable=true", "_count?ignore_unavailable=true&q=shared:true"] {
+            let (status, text) = attacked.tried("GET", &format!("{expression}/{call}"), Value::Null);
+            assert_eq!(status, 200, "{expression}/{call}: {text}");
+            assert!(!text.contains(SECRET), "{expression}/{call}: {text}");
+            let is_found = text.contains("\"_index\":\"bobs-index\"") || text.contains("\"count\":1");
+            assert!(is_found, "{expression}/{call}: {text}");
+        }
+    }
+    // Those who may use the index see it as a whole, unless only the alias is meant.
+    for (expression, is_shown) in [("*", true), ("a-*,b*", true), ("a-*", false)] {
+        let text = attacked.body_of(&format!("/{expression}/_search"));
+        assert_eq!(text.contains(SECRET), is_shown, "{expression}: {text}");
+    }
+}

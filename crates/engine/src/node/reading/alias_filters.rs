@@ -30,40 +30,46 @@ pub(in crate::node) fn alias_filters(
     Ok(found.into_values().collect())
 }
 
+/// Whether a part of an expression is or matches this name.
+fn means(part: &str, name: &str) -> bool {
+    matches!(part, "" | "_all") || wildcard::matches(part, name)
+}
+
 /// Returns the filter that applies when an expression reaches an index through aliases. `None` means that all
 /// of the index's documents are searched.
+///
+/// A pattern stands for the names that it matches and that the request may use: those who may only use an alias
+/// see by `*` what they see by the alias.
 ///
 /// # Errors
 /// There is not enough memory for a copy of the filters, or the client has disconnected.
 ///
-/// Source: `IndexNameExpressionResolver#filteringAliases`.
+/// Source: `IndexNameExpressionResolver#filteringAliases`, `IndicesAndAliasesResolver`.
 pub(in crate::node) fn alias_filter(
     catalog: &Catalog,
     parts: &[&str],
     index: &IndexMetadata,
 ) -> Result<Option<Value>, RequestError> {
-    let filters: Vec<Option<&Value>> = parts
-        .iter()
-        .filter_map(|part| catalog.alias_of(index, part))
-        .map(|alias| alias.filter.as_ref())
-        .collect();
-    // The index is named itself, or reached through an alias without a filter, so all its documents are
-    // searched.
-    let is_named = parts.iter().any(|part| {
+    let names_index = |part: &&str| {
         catalog.alias_of(index, part).is_none()
-            && (part.is_empty()
-                || *part == "_all"
-                || wildcard::matches(part, &index.name)
-                || catalog.is_of_stream(index, part))
-    });
-    if is_named || filters.is_empty() || filters.iter().any(|filter| filter.is_none()) {
+            && (means(part, &index.name) || catalog.is_of_stream(index, part))
+    };
+    if parts.iter().any(names_index) && catalog.may_be_named(&index.name) {
         return Ok(None);
     }
-    for filter in filters.iter().flatten() {
+    let is_reached =
+        |alias: &&String| parts.iter().any(|part| means(part, alias)) && catalog.may_be_named(alias.as_str());
+    let aliases = catalog.alias_names(index).filter(is_reached);
+    let filters: Option<Vec<&Value>> =
+        aliases.map(|alias| catalog.alias_of(index, alias)?.filter.as_ref()).collect();
+    // An index that is reached through an alias without a filter is searched as a whole.
+    let Some(filters) = filters else { return Ok(None) };
+    for filter in &filters {
         limber_mapping::claim_tree(filter)?;
     }
     Ok(match filters.as_slice() {
-        [one] => one.cloned(),
+        [] => None,
+        [one] => Some((*one).clone()),
         many => Some(serde_json::json!({"bool": {"should": many}})),
     })
 }
