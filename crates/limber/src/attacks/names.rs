@@ -106,3 +106,29 @@ fn patterns_do_not_lose_the_filter_of_an_alias() {
         assert_eq!(text.contains(SECRET), is_shown, "{expression}: {text}");
     }
 }
+
+/// Aliases that mallory has no rights on are neither added by a rollover nor removed by a pattern.
+#[test]
+fn aliases_of_others_stay_as_they_are() {
+    let attacked = prepared();
+    attacked.elastic("PUT", "/a-roll-000001", json!({"aliases": {"a-roll": {"is_write_index": true}}}));
+    let (status, text) =
+        attacked.tried("POST", "/a-roll/_rollover", json!({"aliases": {"balias": {"is_write_index": true}}}));
+    assert_eq!(status, 403, "{text}");
+    assert!(!attacked.body_of("/_alias/balias").contains("a-roll"));
+    let (status, text) = attacked.tried("POST", "/a-roll/_rollover", json!({"aliases": {"a-more": {}}}));
+    assert_eq!(status, 200, "{text}");
+    attacked.elastic(
+        "PUT",
+        "/_index_template/ta",
+        json!({"index_patterns": ["a-series"], "data_stream": {}}),
+    );
+    attacked.elastic("PUT", "/_data_stream/a-series", Value::Null);
+    let add = |alias: &str| json!({"add": {"index": "a-series", "alias": alias}});
+    attacked.elastic("POST", "/_aliases", json!({"actions": [add("bobs-view"), add("a-view")]}));
+    let remove = json!({"remove": {"index": "a-series", "alias": "*"}});
+    let (status, text) = attacked.tried("POST", "/_aliases", json!({"actions": [remove]}));
+    assert_eq!(status, 200, "{text}");
+    let left = attacked.body_of("/a-series/_alias");
+    assert!(left.contains("bobs-view") && !left.contains("a-view"), "{left}");
+}

@@ -98,6 +98,10 @@ impl Node {
         if let Some(name) = &request.new_index {
             catalog.check_may_touch(&date_math::resolve(name, self.now_millis() as i64)?)?;
         }
+        // The new index must not take the place of others in their aliases.
+        if let (Some(access), Some(aliases)) = (limber_access::current(), &request.body.aliases) {
+            access.check_action("indices:admin/aliases", aliases.keys().map(String::as_str))?;
+        }
         let _rolling = self.names.lock(target);
         self.check_metadata_write_block()?;
         let catalog = self.catalog.load_full();

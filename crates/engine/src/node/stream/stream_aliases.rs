@@ -105,16 +105,19 @@ pub(in crate::node) fn add_to_streams(
     })
 }
 
-/// Removes the aliases that match the names and patterns. Returns whether there were any.
+/// Removes the aliases that match the names and patterns, of those that the request may use. Returns whether
+/// there were any.
 pub(in crate::node) fn remove_from_streams(
     catalog: &mut Catalog,
     streams: &[Arc<str>],
     aliases: &[String],
 ) -> Result<bool> {
     let (mut removed, wanted) = (false, Wanted::of(aliases));
+    let access = limber_access::current();
+    let may_touch = |alias: &str| access.as_ref().is_none_or(|access| access.allows(alias));
     edit_all(catalog, |stream| {
         if streams.contains(&stream.name) {
-            let gone = wanted.among(stream.aliases.keys())?;
+            let gone = wanted.among(stream.aliases.keys().filter(|alias| may_touch(alias)))?;
             gone.iter().for_each(|name| drop(stream.aliases.remove(name)));
             removed |= !gone.is_empty();
         }
