@@ -2,7 +2,7 @@
 //!
 //! Source: `RoleDescriptor`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, reserved};
 use serde_json::{Map, Value, json};
 
 use crate::pattern::{NamePattern, covers, wildcard_matches};
@@ -36,11 +36,15 @@ pub struct FieldRule {
 }
 
 impl FieldRule {
-    /// Whether the field at `path` is visible. Metadata fields, whose names begin with `_`, always are.
+    /// Whether the field at `path` is visible. Metadata fields always are, and other fields whose names begin
+    /// with `_` unless they are excluded.
+    ///
+    /// Source: `FieldPermissions#initializePermittedFieldsAutomaton`.
     pub fn allows(&self, path: &str) -> bool {
-        path.starts_with('_')
-            || self.grant.iter().any(|pattern| wildcard_matches(pattern, path))
-                && !self.except.iter().any(|pattern| wildcard_matches(pattern, path))
+        let is_granted =
+            || path.starts_with('_') || self.grant.iter().any(|pattern| wildcard_matches(pattern, path));
+        let is_excluded = || self.except.iter().any(|pattern| wildcard_matches(pattern, path));
+        reserved::is_metadata(path) || is_granted() && !is_excluded()
     }
 
     fn is_everything(&self) -> bool {
@@ -65,7 +69,7 @@ impl FieldRule {
         let except = object.get("except").map(|list| texts("except", list)).transpose()?.unwrap_or_default();
         for excepted in &except {
             limber_work::check()?;
-            if !grant.iter().any(|granted| covers(granted, excepted)) {
+            if !excepted.starts_with('_') && !grant.iter().any(|granted| covers(granted, excepted)) {
                 return Err(RequestError::illegal_argument(format!(
                     "Exceptions for field permissions must be a subset of the granted fields but [{}] is not a subset of [{}]",
                     except.join(", "),
@@ -476,5 +480,16 @@ mod tests {
         check("b.x", true);
         check("b.cat", false);
         check("_id", true);
+        check("_own", true);
+        let body = json!({"indices": [{"names": ["a"], "privileges": ["read"],
+            "field_security": {"grant": ["a"], "except": ["_own*"]}}]});
+        let role = RoleDescriptor::parse("r", &body).expect("valid");
+        let rule = role.indices[0].fields.as_ref().expect("limited");
+        let check = |path: &str, expected: bool| assert_eq!(rule.allows(path), expected, "{path}");
+        check("_own", false);
+        check("_own.x", false);
+        check("_other", true);
+        check("_source", true);
+        check("b", false);
     }
 }

@@ -52,6 +52,12 @@ pub(crate) const METADATA: [&str; 14] = [
     "_data_stream_timestamp",
 ];
 
+/// Whether this is the name of a metadata field, and so not of a field that users made. Their names may begin
+/// with `_` too.
+pub fn is_metadata(name: &str) -> bool {
+    METADATA.contains(&name) || NAMES.contains(&name) || name == "_feature"
+}
+
 /// Number of reserved fields, which is also the id of the first user field.
 pub const COUNT: usize = NAMES.len();
 

@@ -230,3 +230,31 @@ fn queries_of_roles_name_no_documents() {
     }
     assert_eq!(attacked.send(Some("elastic"), "GET", "/docs/_count", "").status, 200);
 }
+
+/// The names of fields that users made may begin with `_` like those of metadata, and are hidden all the same.
+#[test]
+fn fields_with_names_like_metadata_are_hidden() {
+    let attacked = Attacked::start();
+    attacked.elastic("PUT", "/docs/_doc/1?refresh", json!({"_pay": SECRET, "_o": {"pay": SECRET}, "n": 1}));
+    let role = json!({"indices": [{"names": ["docs"], "privileges": ["read", "view_index_metadata"],
+        "field_security": {"grant": ["*"], "except": ["_pay*", "_o.*"]}}]});
+    attacked.elastic("PUT", "/_security/role/limited", role);
+    attacked.elastic("PUT", "/_security/user/mallory", json!({"password": PASSWORD, "roles": ["limited"]}));
+    let terms = json!({"size": 0, "aggs": {"a": {"terms": {"field": "_pay.keyword"}}, "b": {"terms": {"field": "_o.pay.keyword"}}}});
+    for (path, body) in [
+        ("/docs/_doc/1", Value::Null),
+        ("/docs/_search", json!({"fields": ["*"]})),
+        ("/docs/_search", terms),
+        ("/docs/_mapping", Value::Null),
+    ] {
+        let sent = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = attacked.send(Some("mallory"), "GET", path, &sent);
+        assert_eq!(answer.status, 200, "{path} {sent}: {}", answer.text);
+        assert!(
+            !answer.text.contains(SECRET) && !answer.text.contains("_pay"),
+            "{path} {sent}: {}",
+            answer.text
+        );
+        assert!(path != "/docs/_doc/1" || answer.text.contains("\"n\":1"), "{}", answer.text);
+    }
+}
