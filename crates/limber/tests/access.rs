@@ -273,6 +273,18 @@ fn roles_decide_by_the_names_that_are_touched() {
         Value::Null,
         "because user [u] is unauthorized to run as [elastic]",
     );
+    // A header that names nobody is not a missing one.
+    for (name, status) in [("", 401), ("\u{fc}ser", 403), ("other2", 403)] {
+        let mut acting = Somebody::user(&server, "u", "secret-of-u").acting_as(name);
+        acting.expect(status, "GET", "/_security/_authenticate", Value::Null);
+    }
+    let mut twice = Somebody::user(&server, "u", "secret-of-u").acting_as("other").acting_as("other2");
+    twice.expect(400, "GET", "/_security/_authenticate", Value::Null);
+    let mut same = Somebody::user(&server, "u", "secret-of-u").acting_as("other").acting_as("other");
+    assert_eq!(same.expect(200, "GET", "/_security/_authenticate", Value::Null)["username"], "other");
+    let mut both = Somebody::user(&server, "u", "secret-of-u");
+    both.headers.push(("authorization", format!("Basic {}", STANDARD.encode("elastic:wrong"))));
+    both.expect(400, "GET", "/_security/_authenticate", Value::Null);
     let asked =
         json!({"cluster": ["monitor"], "index": [{"names": ["a1", "b"], "privileges": ["read", "delete"]}]});
     let has = u.expect(200, "POST", "/_security/user/_has_privileges", asked);

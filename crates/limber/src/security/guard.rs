@@ -1,6 +1,7 @@
 //! The only place that lets a request in: it authenticates the caller, authorizes the action and returns an
 //! [`Access`].
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use serde_json::json;
 use super::audit::{Asked, Audit};
 use super::authenticator::{Authenticator, Known, Refusal};
 use super::settings::SecuritySettings;
-use crate::http::response::CHALLENGES;
+use crate::http::response::{BARE, CHALLENGES};
 
 /// The header that names the user to impersonate.
 const RUN_AS: &str = "es-security-runas-user";
@@ -50,6 +51,20 @@ pub struct RequestHead<'a> {
 impl<'a> RequestHead<'a> {
     fn header(&self, name: &str) -> Option<&'a str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns a header that says who the caller is. A part that is not text is replaced by a character that no
+    /// name contains, so that the header is not taken for a missing one.
+    ///
+    /// Source: `RestController#copyRestHeaders`.
+    fn single(&self, name: &str) -> Result<Option<Cow<'a, str>>, RequestError> {
+        let mut values = self.headers.get_all(name).iter();
+        let first = values.next();
+        if values.any(|other| Some(other) != first) {
+            let reason = format!("multiple values for single-valued header [{name}].");
+            return Err(RequestError::bad_request(BARE, reason));
+        }
+        Ok(first.map(|value| String::from_utf8_lossy(value.as_bytes())))
     }
 
     fn asked(&self) -> Asked<'a> {
@@ -90,11 +105,11 @@ impl Guard {
     /// Authenticates the caller.
     ///
     /// # Errors
-    /// 401; 429 if too many passwords are waiting to be verified.
+    /// 401; 429 if too many passwords are waiting to be verified; 400 for a header with several values.
     pub async fn identify(&self, node: &Node, head: RequestHead<'_>) -> Result<Caller, RequestError> {
-        let header = head.header("authorization");
-        match self.authenticator.identify(node, header).await {
-            Ok(known) => Ok(Caller { known, run_as: head.header(RUN_AS).map(str::to_owned) }),
+        let (header, run_as) = (head.single("authorization")?, head.single(RUN_AS)?);
+        match self.authenticator.identify(node, header.as_deref()).await {
+            Ok(known) => Ok(Caller { known, run_as: run_as.map(Cow::into_owned) }),
             Err(refusal) => {
                 let event = match refusal {
                     Refusal::Missing => "anonymous_access_denied",
@@ -109,7 +124,7 @@ impl Guard {
     /// Authorizes the caller's action. `named` are the indices in the path.
     ///
     /// # Errors
-    /// 403.
+    /// 403; 401 if the caller wants to act as a user without a name.
     pub fn admit(
         &self,
         node: &Node,
@@ -118,7 +133,12 @@ impl Guard {
         head: RequestHead<'_>,
     ) -> Result<Arc<Access>, RequestError> {
         let mut known = caller.known;
-        if let Some(name) = caller.run_as.filter(|name| !name.is_empty()) {
+        if let Some(name) = caller.run_as {
+            if name.is_empty() {
+                self.note("run_as_denied", head, Some(&known), Some(action));
+                let username = known.identity.username.clone();
+                return Err(unauthenticated(Refusal::Wrong { username }, head.uri));
+            }
             let store = node.security();
             let allowed = known.rights.check_run_as(&known.identity, action, &name);
             let acting = || self.authenticator.acting_as(node, &store, &known, &name);
