@@ -707,3 +707,35 @@ fn keys_own_only_themselves() {
         (&json!(1), &json!("blue"))
     );
 }
+
+/// A data stream gets new fields from those who may configure it automatically, an index from everybody who writes.
+#[test]
+fn who_only_adds_documents_adds_no_fields_to_a_data_stream() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let password = password_of_elastic(folder.path());
+    let server = ServerProcess::start(folder.path(), &SECURE);
+    let mut elastic = Somebody::user(&server, "elastic", &password);
+    elastic.expect(
+        200,
+        "PUT",
+        "/_index_template/t",
+        json!({"index_patterns": ["events"], "data_stream": {}}),
+    );
+    elastic.expect(201, "POST", "/events/_doc", json!({"@timestamp": 1, "known": 1}));
+    elastic.expect(200, "PUT", "/plain", Value::Null);
+    let role =
+        |privileges: Value| json!({"indices": [{"names": ["events", "plain"], "privileges": privileges}]});
+    elastic.expect(200, "PUT", "/_security/role/adds", role(json!(["create_doc"])));
+    elastic.expect(200, "PUT", "/_security/user/u", json!({"password": "secret-of-u", "roles": ["adds"]}));
+    let mut u = Somebody::user(&server, "u", "secret-of-u");
+    u.expect(201, "POST", "/events/_doc", json!({"@timestamp": 2, "known": 2}));
+    u.expect(201, "POST", "/plain/_doc", json!({"new": 1}));
+    let new = || json!({"@timestamp": 3, "new": 1});
+    u.denied("POST", "/events/_doc", new(), "action [indices:admin/mapping/auto_put] is unauthorized");
+    let lines = "{\"create\":{}}\n{\"@timestamp\":4,\"new\":1}\n{\"create\":{}}\n{\"@timestamp\":4}\n";
+    let bulk = u.expect(200, "POST", "/events/_bulk", json!(lines));
+    let status = |number: usize| bulk["items"][number]["create"]["status"].clone();
+    assert_eq!((status(0), status(1)), (json!(403), json!(201)), "{bulk}");
+    elastic.expect(200, "PUT", "/_security/role/adds", role(json!(["create_doc", "auto_configure"])));
+    u.expect(201, "POST", "/events/_doc", new());
+}

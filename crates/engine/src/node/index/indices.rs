@@ -266,6 +266,7 @@ impl Host for Node {
         growth: &Growth,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
+        check_may_grow(&self.catalog.load(), &index.name)?;
         // Only the lock of this index is held, so writers of other indices do not wait for the disk.
         self.change_index_with(
             &index.name,
@@ -307,6 +308,22 @@ impl Host for Node {
 
     fn disk_is_full(&self) {
         self.note_full_disk();
+    }
+}
+
+/// Checks that documents of this request may add fields to the mapping of a data stream. Those of an index may,
+/// with any right to write.
+///
+/// Source: `IndicesPermission#containsPrivilegeThatGrantsMappingUpdatesForBwc`.
+fn check_may_grow(catalog: &Catalog, index: &str) -> Result<()> {
+    const GROW: &str = "indices:admin/mapping/auto_put";
+    let (Some(access), Some(stream)) = (limber_access::current(), catalog.stream_of(index)) else {
+        return Ok(());
+    };
+    let mut names = stream.aliases.keys().map(String::as_str).chain([&*stream.name]);
+    match names.any(|name| access.check_action(GROW, [name]).is_ok()) {
+        true => Ok(()),
+        false => access.check_action(GROW, [index]),
     }
 }
 
