@@ -258,3 +258,33 @@ fn fields_with_names_like_metadata_are_hidden() {
         assert!(path != "/docs/_doc/1" || answer.text.contains("\"n\":1"), "{}", answer.text);
     }
 }
+
+/// `_ignored` names fields, also hidden ones, and keys of a flattened field can be hidden one by one.
+#[test]
+fn names_of_ignored_fields_and_keys_are_hidden_like_fields() {
+    let attacked = Attacked::start();
+    let properties = json!({"h_short": {"type": "keyword", "ignore_above": 3}, "short": {"type": "keyword", "ignore_above": 3},
+        "flat": {"type": "flattened"}});
+    attacked.elastic("PUT", "/docs", json!({"mappings": {"properties": properties}}));
+    let document = json!({"h_short": SECRET, "short": "long", "flat": {"open": "value", "hidden": SECRET}});
+    attacked.elastic("PUT", "/docs/_doc/1?refresh", document);
+    let role = json!({"indices": [{"names": ["docs"], "privileges": ["read"],
+        "field_security": {"grant": ["*"], "except": ["h_*", "flat.hidden"]}}]});
+    attacked.elastic("PUT", "/_security/role/limited", role);
+    attacked.elastic("PUT", "/_security/user/mallory", json!({"password": PASSWORD, "roles": ["limited"]}));
+    for body in [
+        json!({"fields": ["_ignored", "flat.*"]}),
+        json!({"size": 0, "aggs": {"a": {"terms": {"field": "_ignored"}}}}),
+        json!({"size": 0, "aggs": {"a": {"terms": {"field": "flat.hidden"}}}}),
+        json!({"query": {"exists": {"field": "flat.hidden"}}, "docvalue_fields": ["flat.hidden"]}),
+    ] {
+        let answer = attacked.send(Some("mallory"), "POST", "/docs/_search", &body.to_string());
+        assert_eq!(answer.status, 200, "{body}: {}", answer.text);
+        assert!(!answer.text.contains(SECRET) && !answer.text.contains("h_short"), "{body}: {}", answer.text);
+    }
+    let all = attacked.send(Some("mallory"), "POST", "/docs/_search", "");
+    assert!(all.text.contains("\"_ignored\":[\"short\"]"), "{}", all.text);
+    let own = json!({"size": 0, "aggs": {"a": {"terms": {"field": "flat.open"}}}}).to_string();
+    let answer = attacked.send(Some("mallory"), "POST", "/docs/_search", &own);
+    assert!(answer.text.contains("\"key\":\"value\""), "{}", answer.text);
+}

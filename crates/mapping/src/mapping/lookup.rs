@@ -38,7 +38,9 @@ impl Mapping {
     /// the target of an alias with this name.
     pub fn field(&self, path: &str) -> Option<Arc<Field>> {
         let own = self.own_field(path).or_else(|| self.own_field(self.alias(path)?));
-        let own = own.filter(|field| !is_hidden(field));
+        // Values of `_ignored` are names of fields, also of hidden ones.
+        let names_hidden = |field: &Field| self.hides_fields() && field.id == reserved::IGNORED;
+        let own = own.filter(|field| !is_hidden(field) && !names_hidden(field));
         let own = own.or_else(|| self.index_field.as_ref().filter(|field| *field.path == *path));
         own.cloned().or_else(|| self.key(path))
     }
@@ -72,8 +74,12 @@ impl Mapping {
                 return None;
             }
             let keyed = self.mapped_field(&keyed_path(&root.path))?;
+            let path = format!("{}.{key}", root.path);
+            if !self.shows(&path) {
+                return None;
+            }
             Some(Arc::new(Field {
-                path: format!("{}.{key}", root.path).into(),
+                path: path.into(),
                 index: root.index,
                 doc_values: root.doc_values,
                 splits_queries: root.splits_queries,

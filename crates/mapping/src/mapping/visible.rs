@@ -44,6 +44,11 @@ impl Mapping {
         self.visible.is_some()
     }
 
+    /// Whether the field at this full path, which need not be mapped, may be seen.
+    pub fn shows(&self, path: &str) -> bool {
+        self.visible.as_ref().is_none_or(|visible| (visible.0)(path))
+    }
+
     /// Returns the visible part of a source; `None` if all of it is visible.
     ///
     /// # Errors
@@ -156,5 +161,20 @@ mod tests {
             json!({"a": "x", "o": {"x": [1, 2]}, "o.x": 4})
         );
         assert_eq!(whole.shown_source(&source).expect("no request"), None);
+    }
+
+    #[test]
+    fn hidden_keys_of_flattened_fields_are_not_there() {
+        let body = json!({"properties": {"f": {"type": "flattened"}, "g": {"type": "alias", "path": "f"}}});
+        let whole = Mapping::parse(&body, &MappingSettings::default()).expect("valid");
+        let seen = whole.seen_by(|path| path != "f.secret").expect("valid");
+        for path in ["f", "f.open", "g.open"] {
+            assert!(seen.field(path).is_some(), "{path}");
+        }
+        for path in ["f.secret", "g.secret"] {
+            assert!(whole.field(path).is_some() && seen.field(path).is_none(), "{path}");
+        }
+        assert!(whole.field("_ignored").is_some() && seen.field("_ignored").is_none());
+        assert!(seen.shows("f.open") && !seen.shows("f.secret") && whole.shows("f.secret"));
     }
 }

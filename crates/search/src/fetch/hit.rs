@@ -141,6 +141,7 @@ impl<'a> Fetcher<'a> {
         let (opened, _) = self.opened.as_ref().expect(OPENED);
         if !matches!(self.request.stored_fields, Some(StoredFields::None)) {
             opened.ignored.collect(hit.doc, &mut fetched.ignored)?;
+            fetched.ignored.retain(|path| shard.mapping.shows(path));
         }
         let source = self.read_document(&around, &mut fetched)?;
         started = self.note(FetchStep::StoredFields, started);
