@@ -176,12 +176,16 @@ pub(crate) fn wildcard_matches(pattern: &str, text: &str) -> bool {
     pattern.all(|rest| rest == '*')
 }
 
-/// Whether every name that matches `narrow` also matches `wide`; in both only `*` is special. Returns
-/// `false` if this cannot be decided.
+/// Two characters that occur in no name.
+const NO_NAME: &str = "\u{1}\u{2}";
+
+/// Whether every name that matches `narrow` also matches `wide`, in both of which `*` and `?` are special.
+/// Returns `false` if this cannot be decided.
 pub(crate) fn covers(wide: &str, narrow: &str) -> bool {
-    // Each star of `narrow` becomes a character that occurs in no name, so that only a star of `wide` can
-    // match it.
-    wildcard_matches(wide, &narrow.replace('*', "\u{1}"))
+    // Each star of `narrow` becomes characters that occur in no name, so that only a star of `wide` can match
+    // them: one character would also match a question mark, and no character a name that ends before the star.
+    let names = [NO_NAME, ""].map(|star| narrow.replace('*', star));
+    narrow == wide || names.iter().all(|name| wildcard_matches(wide, name))
 }
 
 #[cfg(test)]
@@ -240,5 +244,11 @@ mod tests {
         check("a*", "ab*", true);
         check("ab*", "a*", false);
         check("a", "a*", false);
+        check("a?", "a*", false);
+        check("a?*", "a*", false);
+        check("a?*", "ab*", true);
+        check("a??", "a*", false);
+        check("a*", "a?", true);
+        check("a?", "a?", true);
     }
 }
