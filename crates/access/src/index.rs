@@ -46,7 +46,6 @@ pub const INDEX_PRIVILEGES: &[IndexPrivilege] = &[
             "indices:admin/flush*",
             "indices:admin/synced_flush",
             "indices:admin/forcemerge*",
-            "indices:admin/analyze_disk_usage",
         ],
     ),
     grants("manage", &["indices:monitor/*", "indices:admin/*", "indices:data/read/field_caps*"]),
@@ -140,6 +139,8 @@ mod tests {
         check("indices:data/write/index", &["create_doc", "create", "index", "write", "all"]);
         check("indices:data/write/delete", &["delete", "write", "all"]);
         check("indices:admin/mappings/get", &["view_index_metadata", "manage", "all"]);
+        check("indices:admin/analyze_disk_usage", &["manage", "all"]);
+        check("indices:admin/forcemerge", &["maintenance", "manage", "all"]);
         check("indices:monitor/stats", &["monitor", "manage", "all"]);
         check("indices:admin/auto_create", &["auto_configure", "create_index", "manage", "all"]);
     }
