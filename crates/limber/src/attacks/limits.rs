@@ -288,3 +288,37 @@ fn names_of_ignored_fields_and_keys_are_hidden_like_fields() {
     let answer = attacked.send(Some("mallory"), "POST", "/docs/_search", &own);
     assert!(answer.text.contains("\"key\":\"value\""), "{}", answer.text);
 }
+
+/// A script that selects documents would tell by its error what it reads, so it does not run on hidden documents.
+#[test]
+fn scripts_of_queries_run_on_visible_documents_only() {
+    let attacked = Attacked::start();
+    prepare(&attacked);
+    let number = "doc['owner'].value == 'alice' ? Integer.parseInt(doc['t.raw'].value) : 1";
+    let flag = "doc['owner'].value == 'alice' ? Integer.parseInt(doc['t.raw'].value) > 0 : true";
+    let inner = "doc['c.count'].value > 5 ? Integer.parseInt(doc['c.open'].value) > 0 : true";
+    let emit =
+        "if (doc['owner'].value == 'alice') { emit(Integer.parseInt(doc['t.raw'].value)) } else { emit(1) }";
+    let runtime = json!({"r": {"type": "long", "script": emit}});
+    let script = |source: &str| json!({"script": {"script": source}});
+    let functions = json!([{"script_score": {"script": number}}]);
+    for query in [
+        script(flag),
+        json!({"bool": {"must_not": [{"bool": {"must_not": [script(flag)]}}]}}),
+        json!({"bool": {"should": [script(flag), {"term": {"n": 7}}]}}),
+        json!({"nested": {"path": "c", "query": script(inner)}}),
+        json!({"term": {"r": 1}}),
+        json!({"script_score": {"query": {"match_all": {}}, "min_score": 0.5, "script": {"source": number}}}),
+        json!({"function_score": {"functions": functions, "min_score": 0.5}}),
+        json!({"terms_set": {"owner": {"terms": ["mallory", "alice"], "minimum_should_match_script": {"source": number}}}}),
+    ] {
+        let body = json!({"query": query, "runtime_mappings": runtime, "_source": false}).to_string();
+        let answer = attacked.send(Some("mallory"), "POST", "/docs/_search", &body);
+        assert_eq!(answer.status, 200, "{body}: {}", answer.text);
+        assert!(!answer.text.contains(SECRET), "{body}: {}", answer.text);
+        let is_whole = answer.text.contains("\"failed\":0") && answer.text.contains("\"value\":2");
+        assert!(is_whole, "{body}: {}", answer.text);
+        let whole = attacked.send(Some("elastic"), "POST", "/docs/_search", &body);
+        assert!(whole.text.contains(SECRET), "{body}: {}", whole.text);
+    }
+}

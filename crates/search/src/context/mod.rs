@@ -3,12 +3,14 @@
 //!
 //! [`search_context`] holds frozen shards, limits and the deadline; [`workers`] lends threads, [`documents`]
 //! reads documents that a query names, [`columns`] says whether a field's values can be read by document,
-//! [`failures`] decides whether the search goes on without a shard, [`timers`] measures steps for `profile`.
+//! [`failures`] decides whether the search goes on without a shard, [`seen`] says which documents scripts may
+//! read, [`timers`] measures steps for `profile`.
 
 pub(crate) mod columns;
 pub(crate) mod documents;
 pub(crate) mod failures;
 mod search_context;
+pub(crate) mod seen;
 pub(crate) mod timers;
 pub(crate) mod workers;
 

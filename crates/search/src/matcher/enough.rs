@@ -7,6 +7,7 @@ use limber_script::OpenScript;
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 
+use crate::context::seen::Seen;
 use crate::error::Result;
 use crate::matcher::boolean::Counter;
 use crate::matcher::clauses::each_clause;
@@ -18,6 +19,7 @@ use crate::script::NumberSource;
 pub(crate) struct CoveredDocs<'a> {
     any: Union<'a>,
     needed: OpenNeeded<'a>,
+    seen: Seen,
     docs: Vec<DocId>,
     counts: Vec<i64>,
 }
@@ -85,14 +87,16 @@ fn whole(field: &Field, stored: i64) -> i64 {
 }
 
 impl<'a> CoveredDocs<'a> {
-    pub(crate) fn new(any: Union<'a>, needed: OpenNeeded<'a>) -> CoveredDocs<'a> {
-        CoveredDocs { any, needed, docs: Vec::new(), counts: Vec::new() }
+    /// Only documents that are `seen` match.
+    pub(crate) fn new(any: Union<'a>, needed: OpenNeeded<'a>, seen: Seen) -> CoveredDocs<'a> {
+        CoveredDocs { any, needed, seen, docs: Vec::new(), counts: Vec::new() }
     }
 
     /// Adds the counted documents that reach their minimum.
     fn add(&mut self, start: DocId, counter: &Counter, bits: &mut Bits) -> Result<()> {
         self.docs.clear();
         counter.at_least(1).append_to(start, &mut self.docs);
+        self.seen.retain(&mut self.docs);
         if self.docs.is_empty() {
             return Ok(());
         }

@@ -5,6 +5,7 @@ use limber_segment::DocId;
 
 use super::scorer::{BoxedScorer, Scorer, each_match};
 use super::{Bits, BoxedMatcher, Matcher};
+use crate::context::seen::Seen;
 use crate::error::Result;
 
 /// Documents that match `query` and have at least the minimum score.
@@ -12,14 +13,20 @@ pub(crate) struct ScoredEnough<'a> {
     query: BoxedMatcher<'a>,
     scorer: BoxedScorer<'a>,
     min_score: f32,
+    seen: Seen,
     docs: Vec<DocId>,
     sums: Vec<f64>,
 }
 
 impl<'a> ScoredEnough<'a> {
-    /// `scorer` scores documents that `query` matches.
-    pub fn new(query: BoxedMatcher<'a>, scorer: BoxedScorer<'a>, min_score: f32) -> ScoredEnough<'a> {
-        ScoredEnough { query, scorer, min_score, docs: Vec::new(), sums: Vec::new() }
+    /// `scorer` scores documents that `query` matches and that are `seen`.
+    pub fn new(
+        query: BoxedMatcher<'a>,
+        scorer: BoxedScorer<'a>,
+        min_score: f32,
+        seen: Seen,
+    ) -> ScoredEnough<'a> {
+        ScoredEnough { query, scorer, min_score, seen, docs: Vec::new(), sums: Vec::new() }
     }
 }
 
@@ -27,6 +34,7 @@ impl ScoredEnough<'_> {
     fn keep(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.docs.clear();
         bits.append_to(start, &mut self.docs);
+        self.seen.retain(&mut self.docs);
         self.sums.clear();
         self.sums.resize(self.docs.len(), 0.0);
         self.scorer.score(&self.docs, &mut self.sums)?;

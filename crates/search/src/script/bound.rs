@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::fields::{BoundFields, SegmentDocuments};
 use crate::context::ShardSnapshot;
+use crate::context::seen::{Seen, SeenDocs};
 use crate::error::Result;
 
 /// A script with its parameters on one shard.
@@ -17,6 +18,7 @@ pub(crate) struct BoundScript {
     script: Arc<Compiled>,
     params: Map<String, Json>,
     fields: BoundFields,
+    seen: SeenDocs,
 }
 
 /// Up to this many mapped fields, a script that computes names can read all of them.
@@ -66,7 +68,13 @@ impl BoundScript {
         }
         let fields = BoundFields::bind(&names, shard, chain);
         compiled.link(&fields.fields, &script.params)?;
-        Ok(BoundScript { script: compiled, params: script.params.clone(), fields })
+        let seen = SeenDocs::of(shard);
+        Ok(BoundScript { script: compiled, params: script.params.clone(), fields, seen })
+    }
+
+    /// Returns which documents of a segment the script may read in order to select documents.
+    pub fn seen_in(&self, segment: &Segment) -> Seen {
+        self.seen.within(segment)
     }
 
     /// Makes reading a field an error.

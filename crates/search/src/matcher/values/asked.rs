@@ -2,6 +2,7 @@
 
 use limber_segment::{DocId, NO_MORE_DOCS};
 
+use crate::context::seen::Seen;
 use crate::error::Result;
 use crate::matcher::{Bits, Matcher, WINDOW};
 
@@ -15,12 +16,23 @@ pub(crate) trait ValueTest {
 pub(crate) struct AskedDocs<A> {
     matches: A,
     doc_count: u32,
+    seen: Seen,
     docs: Vec<DocId>,
 }
 
 impl<A: ValueTest> AskedDocs<A> {
-    pub(crate) fn new(matches: A, doc_count: u32) -> AskedDocs<A> {
-        AskedDocs { matches, doc_count, docs: Vec::new() }
+    /// Only documents that are `seen` are tested.
+    pub(crate) fn new(matches: A, doc_count: u32, seen: Seen) -> AskedDocs<A> {
+        AskedDocs { matches, doc_count, seen, docs: Vec::new() }
+    }
+
+    /// Tests the documents in `docs`.
+    fn test(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.seen.retain(&mut self.docs);
+        match self.docs.is_empty() {
+            true => Ok(()),
+            false => self.matches.matches(&self.docs, start, bits),
+        }
     }
 }
 
@@ -37,13 +49,13 @@ impl<A: ValueTest> Matcher for AskedDocs<A> {
     fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.docs.clear();
         self.docs.extend(start..self.doc_count.min(start.saturating_add(WINDOW)));
-        self.matches.matches(&self.docs, start, bits)
+        self.test(start, bits)
     }
 
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.docs.clear();
         bits.append_to(start, &mut self.docs);
         bits.clear();
-        self.matches.matches(&self.docs, start, bits)
+        self.test(start, bits)
     }
 }

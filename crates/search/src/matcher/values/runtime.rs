@@ -24,7 +24,7 @@ pub(in crate::matcher) fn runtime_docs<'a>(
         batch: Batch::default(),
         terms: RuntimeTerms::default(),
     };
-    Ok(Box::new(AskedDocs::new(matches, segment.doc_count())))
+    Ok(Box::new(AskedDocs::new(matches, segment.doc_count(), field.seen_in(segment))))
 }
 
 struct RuntimeDocs<'a> {

@@ -8,6 +8,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::function::{FUNCTIONS, FunctionScoreNode, ScoreFunction, ScoredFunction};
+use crate::context::seen::SeenDocs;
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -302,6 +303,7 @@ impl QueryNode for FunctionScore {
             boost_mode: self.boost_mode,
             max_boost: self.max_boost,
             min_score: self.min_score,
+            seen: SeenDocs::of(binder.shard()),
         };
         if node.is_single() {
             // There is nothing to combine, so the function's value is used unchanged, even with `avg`.

@@ -63,8 +63,8 @@ impl QueryNode for ScriptQuery {
 
 impl BoundNode for ScriptNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-        let script = self.script.open(segment)?;
-        Ok(Box::new(AskedDocs::new(ScriptDocs { script, flags: Vec::new() }, segment.doc_count())))
+        let matches = ScriptDocs { script: self.script.open(segment)?, flags: Vec::new() };
+        Ok(Box::new(AskedDocs::new(matches, segment.doc_count(), self.script.seen_in(segment))))
     }
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {

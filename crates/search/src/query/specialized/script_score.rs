@@ -106,7 +106,10 @@ impl BoundNode for ScriptScoreNode {
         let query = self.query.matcher(segment)?;
         match self.min_score {
             None => Ok(query),
-            Some(least) => Ok(Box::new(ScoredEnough::new(query, self.scripted(segment)?, least))),
+            Some(least) => {
+                let seen = self.script.seen_in(segment);
+                Ok(Box::new(ScoredEnough::new(query, self.scripted(segment)?, least, seen)))
+            }
         }
     }
 

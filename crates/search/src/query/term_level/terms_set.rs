@@ -8,6 +8,7 @@ use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use crate::context::ShardSnapshot;
+use crate::context::seen::Seen;
 use crate::error::{Error, Result};
 use crate::matcher::{BoolScorer, BoxedMatcher, BoxedScorer, CoveredDocs, OpenNeeded, Union};
 use crate::primitives::BoundNeeded;
@@ -152,7 +153,12 @@ impl Needed {
 impl BoundNode for TermsSetNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
         let parts = self.queries.iter().map(|query| query.matcher(segment)).collect::<Result<_>>()?;
-        Ok(Box::new(CoveredDocs::new(Union { parts }, OpenNeeded::open(&self.needed, segment)?)))
+        let seen = match &self.needed {
+            BoundNeeded::Script(script) => script.seen_in(segment),
+            BoundNeeded::Field { runtime: Some(field), .. } => field.seen_in(segment),
+            BoundNeeded::Field { runtime: None, .. } | BoundNeeded::Count(_) => Seen::All,
+        };
+        Ok(Box::new(CoveredDocs::new(Union { parts }, OpenNeeded::open(&self.needed, segment)?, seen)))
     }
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {

@@ -10,6 +10,7 @@ use super::fielddata::LastTable;
 use super::reader::RuntimeReader;
 use crate::context::ShardSnapshot;
 use crate::context::columns::has_fielddata;
+use crate::context::seen::Seen;
 use crate::error::Result;
 use crate::script::bound::BoundScript;
 
@@ -138,6 +139,11 @@ impl RuntimeField {
             mapping,
             table: LastTable::default(),
         })))
+    }
+
+    /// Returns which documents of a segment the field's script may read in order to select documents.
+    pub fn seen_in(&self, segment: &Segment) -> Seen {
+        self.script.as_ref().map_or(Seen::All, |script| script.seen_in(segment))
     }
 
     /// Opens the field on a segment: its script is run for each document that is read.

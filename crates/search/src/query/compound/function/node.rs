@@ -5,6 +5,7 @@ use limber_segment::{DocId, Segment, SegmentView};
 use super::BoundFunction;
 use super::scorer::{Factors, FunctionScorer};
 use crate::context::ShardSnapshot;
+use crate::context::seen::SeenDocs;
 use crate::error::Result;
 use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough};
 use crate::query::bound::BoundQuery;
@@ -24,6 +25,8 @@ pub(crate) struct FunctionScoreNode {
     pub max_boost: f32,
     /// The minimum score of a matching document.
     pub min_score: Option<f32>,
+    /// The documents that scripts may read.
+    pub seen: SeenDocs,
 }
 
 impl FunctionScoreNode {
@@ -49,7 +52,7 @@ impl BoundNode for FunctionScoreNode {
             None => Ok(query),
             Some(least) => {
                 let scorer = Box::new(FunctionScorer::open(self, segment)?);
-                Ok(Box::new(ScoredEnough::new(query, scorer, least)))
+                Ok(Box::new(ScoredEnough::new(query, scorer, least, self.seen.within(segment))))
             }
         }
     }
