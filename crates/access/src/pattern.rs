@@ -183,7 +183,8 @@ const NO_NAME: &str = "\u{1}\u{2}";
 /// Returns `false` if this cannot be decided.
 pub(crate) fn covers(wide: &str, narrow: &str) -> bool {
     // Each star of `narrow` becomes characters that occur in no name, so that only a star of `wide` can match
-    // them: one character would also match a question mark, and no character a name that ends before the star.
+    // them: one character would also match a question mark, and no character a name that ends before the
+    // star.
     let names = [NO_NAME, ""].map(|star| narrow.replace('*', star));
     narrow == wide || names.iter().all(|name| wildcard_matches(wide, name))
 }

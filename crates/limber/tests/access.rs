@@ -651,8 +651,8 @@ fn the_first_password_is_in_a_file_that_only_its_owner_reads() {
     Somebody::user(&server, "elastic", "the second one").expect(200, "GET", "/", Value::Null);
 }
 
-/// A key with the right to manage its own keys is not its owner, and a key that is updated has what its owner is
-/// now.
+/// A key with the right to manage its own keys is not its owner, and a key that is updated has what its owner
+/// is now.
 #[test]
 fn keys_own_only_themselves() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -708,7 +708,8 @@ fn keys_own_only_themselves() {
     );
 }
 
-/// A data stream gets new fields from those who may configure it automatically, an index from everybody who writes.
+/// A data stream gets new fields from those who may configure it automatically, an index from everybody who
+/// writes.
 #[test]
 fn who_only_adds_documents_adds_no_fields_to_a_data_stream() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -205,8 +205,8 @@ fn suggestions_are_refused_where_documents_are_hidden() {
     assert_eq!(attacked.send(Some("elastic"), "POST", "/docs/_search", &body).status, 200);
 }
 
-/// The query of a role that names a document of its own index would need itself to read that document. It fails,
-/// and the server goes on.
+/// The query of a role that names a document of its own index would need itself to read that document. It
+/// fails, and the server goes on.
 #[test]
 fn queries_of_roles_name_no_documents() {
     let attacked = Attacked::start();
@@ -231,7 +231,8 @@ fn queries_of_roles_name_no_documents() {
     assert_eq!(attacked.send(Some("elastic"), "GET", "/docs/_count", "").status, 200);
 }
 
-/// The names of fields that users made may begin with `_` like those of metadata, and are hidden all the same.
+/// The names of fields that users made may begin with `_` like those of metadata, and are hidden all the
+/// same.
 #[test]
 fn fields_with_names_like_metadata_are_hidden() {
     let attacked = Attacked::start();
@@ -289,7 +290,8 @@ fn names_of_ignored_fields_and_keys_are_hidden_like_fields() {
     assert!(answer.text.contains("\"key\":\"value\""), "{}", answer.text);
 }
 
-/// A script that selects documents would tell by its error what it reads, so it does not run on hidden documents.
+/// A script that selects documents would tell by its error what it reads, so it does not run on hidden
+/// documents.
 #[test]
 fn scripts_of_queries_run_on_visible_documents_only() {
     let attacked = Attacked::start();

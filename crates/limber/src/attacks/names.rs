@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Attacked, SECRET};
 
-/// Makes the index of `prepare` known by an alias that mallory may use and that only shows its second document.
+/// Makes the index of `prepare` known by an alias that mallory may use and that only shows its second
+/// document.
 fn prepared() -> Attacked {
     let attacked = Attacked::start();
     attacked.prepare();
@@ -62,8 +63,8 @@ fn an_index_does_not_join_a_data_stream_by_its_alias() {
     attacked.elastic("POST", "/_data_stream/_migrate/a-moved", Value::Null);
 }
 
-/// A query shows the documents that it names only to those who may read them, also where the request itself only
-/// needs the right to see metadata.
+/// A query shows the documents that it names only to those who may read them, also where the request itself
+/// only needs the right to see metadata.
 #[test]
 fn queries_name_only_documents_that_may_be_read() {
     let attacked = prepared();

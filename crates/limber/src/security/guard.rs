@@ -53,8 +53,8 @@ impl<'a> RequestHead<'a> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Returns a header that says who the caller is. A part that is not text is replaced by a character that no
-    /// name contains, so that the header is not taken for a missing one.
+    /// Returns a header that says who the caller is. A part that is not text is replaced by a character that
+    /// no name contains, so that the header is not taken for a missing one.
     ///
     /// Source: `RestController#copyRestHeaders`.
     fn single(&self, name: &str) -> Result<Option<Cow<'a, str>>, RequestError> {

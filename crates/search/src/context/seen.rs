@@ -1,8 +1,8 @@
 //! Which documents the scripts of a query may read.
 //!
-//! Matchers do not know which documents are live: what they find of others is left out afterwards. A script may
-//! tell what it reads even so, for example by an error that contains a value. So for users who may not see all
-//! documents, scripts only run on those that they see.
+//! Matchers do not know which documents are live: what they find of others is left out afterwards. A script
+//! may tell what it reads even so, for example by an error that contains a value. So for users who may not
+//! see all documents, scripts only run on those that they see.
 
 use std::sync::Arc;
 

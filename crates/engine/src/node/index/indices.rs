@@ -311,8 +311,8 @@ impl Host for Node {
     }
 }
 
-/// Checks that documents of this request may add fields to the mapping of a data stream. Those of an index may,
-/// with any right to write.
+/// Checks that documents of this request may add fields to the mapping of a data stream. Those of an index
+/// may, with any right to write.
 ///
 /// Source: `IndicesPermission#containsPrivilegeThatGrantsMappingUpdatesForBwc`.
 fn check_may_grow(catalog: &Catalog, index: &str) -> Result<()> {

@@ -38,8 +38,8 @@ fn means(part: &str, name: &str) -> bool {
 /// Returns the filter that applies when an expression reaches an index through aliases. `None` means that all
 /// of the index's documents are searched.
 ///
-/// A pattern stands for the names that it matches and that the request may use: those who may only use an alias
-/// see by `*` what they see by the alias.
+/// A pattern stands for the names that it matches and that the request may use: those who may only use an
+/// alias see by `*` what they see by the alias.
 ///
 /// # Errors
 /// There is not enough memory for a copy of the filters, or the client has disconnected.

@@ -16,11 +16,12 @@ use crate::node::Node;
 const GET: &str = "indices:data/read/get";
 const SEARCH: &str = "indices:data/read/search";
 
-/// Makes this thread carry out `action` until the guard drops, for the documents of an index that a query names.
+/// Makes this thread carry out `action` until the guard drops, for the documents of an index that a query
+/// names.
 ///
-/// Some requests with queries, such as `_validate/query`, only need the right to see metadata. They show what a
-/// query becomes, and with it the values of such documents. A request that reads documents keeps its own action
-/// for an index that it has reached through an alias.
+/// Some requests with queries, such as `_validate/query`, only need the right to see metadata. They show what
+/// a query becomes, and with it the values of such documents. A request that reads documents keeps its own
+/// action for an index that it has reached through an alias.
 fn reading(action: &'static str, index: &str) -> Option<Acting> {
     let access = limber_access::current()?;
     let own = access.action();

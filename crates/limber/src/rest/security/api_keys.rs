@@ -318,8 +318,8 @@ impl Chosen {
             && (!(self.own || access.is_for_own_keys()) || is_own(id, key, access))
     }
 
-    /// Refuses callers who may only see their own keys, unless the request is limited to those. An API key has
-    /// the name of its owner, but owns no other key.
+    /// Refuses callers who may only see their own keys, unless the request is limited to those. An API key
+    /// has the name of its owner, but owns no other key.
     ///
     /// Source: `ManageOwnApiKeyClusterPrivilege`.
     fn check_own(&self, access: &Access) -> Result<()> {
