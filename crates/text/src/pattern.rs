@@ -187,8 +187,8 @@ impl Pattern {
         Pattern::compile(&translate(pattern, Dialect::Java), AUTOMATON_BYTES_MAX)
     }
 
-    /// Compiles a `java.util.regex` pattern to automata of at most `bytes_max` bytes. `None` if it needs more,
-    /// or cannot be matched by automata.
+    /// Compiles a `java.util.regex` pattern to automata of at most `bytes_max` bytes. `None` if it needs
+    /// more, or cannot be matched by automata.
     pub fn parse_small(pattern: &str, bytes_max: usize) -> Option<Pattern> {
         let regex = regex::RegexBuilder::new(&translate(pattern, Dialect::Java))
             .size_limit(bytes_max)

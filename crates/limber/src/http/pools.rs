@@ -43,8 +43,8 @@ pub struct Pool {
 /// Maximum number of jobs that wait for the disk and let others run, so that the number of threads stays
 /// bounded.
 const WAITING_JOBS_MAX: usize = 256;
-/// How many jobs of a flow, and of all flows that have some, may run beside others because they are long. More
-/// of them would take all threads, and the jobs of others would have none.
+/// How many jobs of a flow, and of all flows that have some, may run beside others because they are long.
+/// More of them would take all threads, and the jobs of others would have none.
 const FLOW_LONG_MAX: usize = 32;
 const LONG_MAX: usize = 128;
 /// An additional thread ends after it had nothing to do for this long.

@@ -36,8 +36,8 @@ pub fn placed(mut error: RequestError, body: &[u8]) -> RequestError {
     error
 }
 
-/// Returns the index in the body of what the error is about. The innermost parser knows: the others stop where
-/// it does.
+/// Returns the index in the body of what the error is about. The innermost parser knows: the others stop
+/// where it does.
 fn position(error: &RequestError, body: &[u8]) -> Option<usize> {
     let links = std::iter::successors(Some(error), |link| link.caused_by.as_deref());
     let innermost = links.take_while(|link| matches!(link.kind, PARSING | OBJECT_PARSER)).last()?;

@@ -105,8 +105,8 @@ impl Job {
         self.shape.render(response, &self.app.node.ledger().request)
     }
 
-    /// Adds to an error of a parser where in the body it is. A template is parsed after it was rendered, so its
-    /// errors have no position in the body.
+    /// Adds to an error of a parser where in the body it is. A template is parsed after it was rendered, so
+    /// its errors have no position in the body.
     fn with_position(&self, error: RequestError) -> RequestError {
         let is_one = matches!(self.body.format, Format::Json) && !is_stream(self.route);
         match is_one && !self.route.path.contains("/template") {

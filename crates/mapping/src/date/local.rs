@@ -48,7 +48,7 @@ impl DateFormat {
 
 fn zoned(alternative: &Alternative, text: &str, zone: &Zone) -> Result<(Instant, Option<Zone>), usize> {
     match alternative {
-        Alternative::Epoch(_) => Ok((alternative.read(text, false, zone)?, None)),
+        Alternative::Epoch(_) => Ok((alternative.read(text, false, &Zone::Utc)?, None)),
         Alternative::Items { read: items, is_lenient, .. } => {
             let fields = read(items, text)?;
             let how = Reading { round_up: false, is_lenient: *is_lenient, zone };

@@ -167,8 +167,10 @@ impl AggregationTimes {
             _ => {}
         }
         if let Some(buckets) = self.buckets.get() {
-            let is_merged = self.type_name == "auto_date_histogram";
-            let name = if is_merged { "surviving_buckets" } else { "total_buckets" };
+            let name = match self.type_name {
+                "auto_date_histogram" => "surviving_buckets",
+                _ => "total_buckets",
+            };
             debug.insert(name.into(), (*buckets).into());
         }
         debug.extend(self.notes.get().map(|notes| notes.debug.clone()).unwrap_or_default());

@@ -55,8 +55,8 @@ pub(crate) struct BestHits<'w> {
 /// together with the query.
 ///
 /// # Errors
-/// More `docvalue_fields` or `script_fields` than the index allows; those of scripts in `script_fields`, and of
-/// the queries of `highlight`.
+/// More `docvalue_fields` or `script_fields` than the index allows; those of scripts in `script_fields`, and
+/// of the queries of `highlight`.
 pub(crate) fn check(shard: &ShardSnapshot, request: &SearchRequest, context: &SearchContext) -> Result<()> {
     check_column_count(shard, request)?;
     if request.size() > 0 {

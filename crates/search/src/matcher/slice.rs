@@ -186,8 +186,8 @@ fn half_bits(value: f32) -> u16 {
     }
 }
 
-/// Mixes the bits of a number with David Stafford's 64-bit mixer, variant 9, and keeps the lower half of them.
-/// Source: `com.carrotsearch.hppc.BitMixer#mix(long)`.
+/// Mixes the bits of a number with David Stafford's 64-bit mixer, variant 9, and keeps the lower half of
+/// them. Source: `com.carrotsearch.hppc.BitMixer#mix(long)`.
 fn mix(value: i64) -> i32 {
     let mut bits = value as u64;
     bits = (bits ^ (bits >> 32)).wrapping_mul(0x4cd6_944c_5cc2_0b6d);

@@ -24,8 +24,8 @@ impl SearchRequest {
             && self.aggregations.as_ref().is_none_or(|list| !list.must_visit_all_docs())
     }
 
-    /// Returns how often Elasticsearch reduces the results of this many shards: once for each batch beyond the
-    /// first, whose outcome then counts as one result, and once at the end. Source:
+    /// Returns how often Elasticsearch reduces the results of this many shards: once for each batch beyond
+    /// the first, whose outcome then counts as one result, and once at the end. Source:
     /// `QueryPhaseResultConsumer`.
     pub(crate) fn reduce_phases(&self, result_count: usize) -> u32 {
         let batch = self.batched_reduce_size.unwrap_or(SearchRequest::BATCHED_REDUCE_SIZE) as usize;

@@ -72,6 +72,15 @@ fn cancel_after(request: &mut SearchRequest, value: &str) -> Result<(), RequestE
     Ok(())
 }
 
+fn apply_search_type(request: &mut SearchRequest, value: &str) -> Result<(), RequestError> {
+    match value {
+        "query_then_fetch" => {}
+        "dfs_query_then_fetch" => request.counts_all_shards = true,
+        other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
+    }
+    Ok(())
+}
+
 /// Applies the URL's parameters to the request, as Elasticsearch's `RestSearchAction` does. Parameters that
 /// the caller handles (`scroll`, `routing`, `preference`, `ignore_unavailable`, ...) are ignored.
 pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<(), RequestError> {
@@ -124,11 +133,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "_source_excludes" => filter.get_or_insert_default().excludes = split(value).collect(),
             // Has no effect, like `exclude_vectors` in the body: there are no vector fields.
             "_source_exclude_vectors" => drop(flag(value)?),
-            "search_type" => match value.as_str() {
-                "query_then_fetch" => {}
-                "dfs_query_then_fetch" => request.counts_all_shards = true,
-                other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
-            },
+            "search_type" => apply_search_type(request, value)?,
             "verbose_pipeline" => request.verbose_pipeline = flag(value)?,
             "search_pipeline" => {
                 if request.pipeline.as_ref().is_some_and(Value::is_object) {

@@ -5,7 +5,7 @@ mod by_ordinal;
 
 use breadth_first::{BreadthFirstWindow, can_defer};
 use limber_segment::columns::Batch;
-use limber_segment::{DocId, Segment, SegmentView};
+use limber_segment::{Segment, SegmentView};
 
 use super::super::answer::partial::{Partial, TermKey};
 use super::super::buckets::bucket_table::BucketTable;
@@ -21,6 +21,7 @@ use super::pool::TermPool;
 use super::request::Terms;
 use super::select::{Candidate, finish_kept, select, select_all, term_key, terms_partial, terms_partials};
 use super::term_numbers::{REFUSED, TermNumbers};
+use super::visible::{Ordinals, visible_docs};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -248,7 +249,7 @@ impl<'s> KeywordTerms<'s> {
             return Ok(None);
         }
         self.budget.spend(term_count as u64 / 8)?;
-        let mut visible = Ordinals(vec![0; term_count.div_ceil(64)]);
+        let mut visible = Ordinals::new(term_count);
         let Some(column) = view.segment.ordinals(self.source.path())? else { return Ok(Some(visible)) };
         let mut batch = Batch::default();
         for docs in visible_docs(view) {
@@ -285,30 +286,6 @@ impl<'s> KeywordTerms<'s> {
         // Deferred documents are collected later, with their segments.
         if self.is_breadth_first { Ok(()) } else { self.buckets.subs.begin_segment(view) }
     }
-}
-
-/// A set of a segment's ordinals, as a bit set.
-struct Ordinals(Vec<u64>);
-
-impl Ordinals {
-    fn add(&mut self, ordinal: usize) {
-        if let Some(word) = self.0.get_mut(ordinal / 64) {
-            *word |= 1 << (ordinal % 64);
-        }
-    }
-
-    fn has(&self, ordinal: usize) -> bool {
-        self.0.get(ordinal / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1)
-    }
-}
-
-/// Iterates over the live documents of a segment, some thousands at a time.
-pub(super) fn visible_docs(view: &SegmentView) -> impl Iterator<Item = Vec<DocId>> {
-    const DOCS_AT_ONCE: u32 = 4096;
-    let count = view.doc_count();
-    let starts = (0..count).step_by(DOCS_AT_ONCE as usize);
-    starts
-        .map(move |start| (start..count.min(start + DOCS_AT_ONCE)).filter(|doc| view.is_live(*doc)).collect())
 }
 
 impl<'s> Collector<'s> for KeywordTerms<'s> {

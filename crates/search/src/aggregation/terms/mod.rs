@@ -14,6 +14,7 @@ mod request;
 mod select;
 mod sorted_numbers;
 mod term_numbers;
+mod visible;
 
 pub use include::{Include, TermFilter};
 pub use keyword::TermsFindings;

@@ -14,10 +14,10 @@ use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
 use super::include::TermFilter;
-use super::keyword::visible_docs;
 use super::request::Terms;
 use super::select::{finish_kept, select_all, terms_partials};
 use super::sorted_numbers::{SORTED_FROM, SortedNumbers};
+use super::visible::visible_docs;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
