@@ -102,13 +102,14 @@ pub fn table(app: &App, expression: &str, options: IndicesOptions) -> Result<Tab
             row[DOCS] = Source::Count("docs.count").read(primary);
             row[STORE] = Source::Bytes("store.size_in_bytes").read(primary);
             row[DATA_SET] = row[STORE].clone();
+            // A shard with a damaged file may go on.
+            row[DETAILS] = shard.reason.as_deref().map_or(Cell::Null, Cell::from);
             if shard.primary_active {
                 row[IP] = Cell::from(nodes::host(app));
                 row[ID] = Cell::from(app.node.node_id());
                 row[NODE] = Cell::from(app.node.config().node_name.as_str());
             } else {
                 row[REASON] = Cell::from("ALLOCATION_FAILED");
-                row[DETAILS] = shard.reason.as_deref().map_or(Cell::Null, Cell::from);
                 row[RECOVERY] = Cell::from("existing_store");
             }
             for (cell, statistic) in row[LEADING.len()..].iter_mut().zip(statistics::cells_of_shard(primary))
