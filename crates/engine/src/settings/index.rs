@@ -208,7 +208,6 @@ impl IndexSettings {
         let read = Reader(flat);
         let (number_of_shards, routing_num_shards, routing_partition_size) = read.routing()?;
         let refresh_interval_ms = read.time_ms("index.refresh_interval", 1000)?;
-        let max_thread_count = read.integer("index.merge.scheduler.max_thread_count", 0)?;
         Ok(IndexSettings {
             number_of_shards,
             number_of_replicas: read.effective_replicas()?,
@@ -267,7 +266,7 @@ impl IndexSettings {
             lifecycle: read.lifecycle()?,
             gc_deletes_ms: read.time_ms("index.gc_deletes", 60_000)?.max(0) as u64,
             blocks: read.blocks()?,
-            merge: read.merge(max_thread_count)?,
+            merge: read.merge(read.integer("index.merge.scheduler.max_thread_count", 0)?)?,
             mode: mode::mode(flat),
             time_bounds: mode::time_bounds(flat)?,
             sort: index_sort::parse(flat)?,

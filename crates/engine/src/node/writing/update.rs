@@ -2,6 +2,8 @@
 //!
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
+use std::sync::atomic::Ordering;
+
 use limber_mapping::{ErrorClass, ObjectParser, RequestError, duplicate_key, parse_unique, tree_bytes};
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
@@ -195,13 +197,8 @@ impl Node {
             let plan = plan(&self.scripts, shard, operation, id, &body, found.as_ref())?;
             let (kind, source, condition, must_create) = match plan {
                 Plan::Noop => {
-                    use std::sync::atomic::Ordering;
                     shard.counters.noop_updates.fetch_add(1, Ordering::Relaxed);
-                    // The answer relies on what was found, which may not be durable yet.
-                    let relies_on = found.is_some().then(|| applied.until_now());
-                    if relies_on.is_some() {
-                        work::aside(|| shard.keep_recovered())?;
-                    }
+                    let relies_on = relied_on(shard, applied, found.is_some())?;
                     return Ok((noop(found, body.wants_source || operation.wants_source), relies_on));
                 }
                 Plan::Index { source, condition } => (OperationType::Index, source, condition, false),
@@ -242,6 +239,16 @@ impl Node {
             }
         }
     }
+}
+
+/// Returns what an answer that changes nothing relies on: what was found, which may not be durable yet.
+fn relied_on(shard: &Shard, applied: Unsynced, was_found: bool) -> Result<Option<Unsynced>> {
+    if !was_found {
+        return Ok(None);
+    }
+    let relies_on = applied.until_now();
+    work::aside(|| shard.keep_recovered())?;
+    Ok(Some(relies_on))
 }
 
 /// Returns what an update does to the document. `found` is the stored document.
