@@ -44,7 +44,8 @@ pub enum Kind {
     BytesOrPercent,
     /// One of these strings.
     Choice(&'static [&'static str]),
-    /// One of these strings. Others are refused in Elasticsearch's words, in which `{}` stands for the value.
+    /// The value is one of these strings. Others are refused in Elasticsearch's words, in which `{}` stands
+    /// for the value.
     Worded {
         /// The values.
         there: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! A user with rights on an alias tries to use the index behind it in ways that the alias does not allow.
+//! A user who only has rights on an alias tries to use its index in ways that these rights do not allow.
 
 use serde_json::{Value, json};
 

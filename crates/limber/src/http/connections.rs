@@ -415,7 +415,7 @@ mod tests {
     }
 
     /// A client that sends most of a request and then waits makes room like an idle one, and counts for more.
-    /// One that sends fast is not disturbed.
+    /// A client that sends fast keeps its connection.
     #[test]
     fn connections_with_slow_requests_are_closed() {
         let open = connections(None, 20_000);

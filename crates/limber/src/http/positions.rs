@@ -1,4 +1,4 @@
-//! Where in a body an error is: its line and column, as Elasticsearch's parsers tell them.
+//! Positions of errors in a body: the line and the column that Elasticsearch's parsers report.
 //!
 //! Handlers read a body as a tree, which has no positions. The reason of an error names the member that it is
 //! about. If the body has only one such member, that is the position; otherwise the error stays without one.
@@ -50,7 +50,7 @@ fn position(error: &RequestError, body: &[u8]) -> Option<usize> {
         }
         // A shape is looked at only after its end was read.
         Subject::Failed(_) if innermost.reason.starts_with("[geojson] ") => None,
-        // Where an object or a list is wrong is not known.
+        // The position inside an object or a list is unknown, so only errors in scalars get one.
         Subject::Failed(name) => only_member(body, name, is_scalar).map(|found| found.value),
     }
 }
@@ -83,7 +83,7 @@ fn subject(reason: &str) -> Option<Subject<'_>> {
     name.strip_prefix('[').map(|name| Subject::Value(name, None))
 }
 
-/// Where a member begins.
+/// The indices in the body of the first bytes of a member's name and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Member {
     name: usize,

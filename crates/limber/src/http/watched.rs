@@ -23,8 +23,8 @@ pub const READ_BYTES_MAX: usize = 32 << 10;
 /// Maximum number of bytes passed on to Hyper at a time. A read that fills Hyper's first buffer of 8 KiB
 /// would make it double that buffer, which the connection keeps.
 const PASSED_BYTES_MAX: usize = (8 << 10) - 1;
-/// A client that is this far behind [`RESPONSE_BYTES_PER_SECOND`] is disconnected: one that reads nothing of
-/// its response for this long, or a little now and then.
+/// A client is disconnected if it needs this much longer for a response than [`RESPONSE_BYTES_PER_SECOND`]
+/// allows, because it reads nothing for this long, or only a little now and then.
 const STALL_TIME: Duration = Duration::from_secs(60);
 /// Minimum speed at which a response is read, the same as that of bodies.
 const RESPONSE_BYTES_PER_SECOND: u64 = 64 << 10;
@@ -153,7 +153,7 @@ impl Watched {
     }
 }
 
-/// How far a client is behind the minimum speed of reading.
+/// How much longer a client has needed than the minimum speed of reading allows.
 #[derive(Debug, Default, Clone, Copy)]
 struct Behind(Duration);
 

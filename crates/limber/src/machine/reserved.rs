@@ -19,8 +19,8 @@ impl Reserved {
     /// Reserves the address, which is `host:port`. Port 0 is any free port.
     ///
     /// # Errors
-    /// As the system reports them: another program listens there, the machine does not have the address, or
-    /// the user may not use the port.
+    /// Another program listens there, the machine does not have the address, or the user may not use the
+    /// port.
     pub fn take(address: &str) -> io::Result<Reserved> {
         let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in address.to_socket_addrs()? {
@@ -35,7 +35,7 @@ impl Reserved {
     /// Begins to listen. The listener does not block.
     ///
     /// # Errors
-    /// As [`Reserved::take`]: another program was faster.
+    /// Another program began to listen in the meantime.
     pub fn listen(self) -> io::Result<TcpListener> {
         self.socket.listen(BACKLOG)?;
         self.socket.set_nonblocking(true)?;

@@ -138,7 +138,7 @@ pub(super) struct BodyCharge {
     /// The bytes of a write, counted until it is answered.
     pending: Option<PendingWrite>,
     pub is_charged: bool,
-    /// For a long head.
+    /// What a long head is charged.
     _head: Option<limber_store::Charge>,
 }
 

@@ -152,7 +152,7 @@ const SET_BYTES_MAX: usize = 16 << 10;
 fn only(settings: &Settings<'_>) -> Result<Option<ClassUnicode>, RequestError> {
     let set = settings.text("unicode_set_filter").or(settings.text("unicodeSetFilter"));
     let Some(set) = set else { return Ok(None) };
-    // To parse a set takes a hundred times its length.
+    // Parsing a set takes a hundred times its length in memory.
     if set.len() > SET_BYTES_MAX {
         return Err(RequestError::illegal_argument(format!(
             "[unicode_set_filter] of [{}] has more than [{SET_BYTES_MAX}] bytes",

@@ -266,7 +266,7 @@ fn texts_are_split_by_tokenizers() {
     assert!(cause("new StringTokenizer('').nextToken()").contains("no_such_element_exception"));
 }
 
-/// As Java's generator.
+/// The numbers are those of Java's generator.
 #[test]
 fn random_numbers_follow_from_their_seed() {
     for (source, expected) in [

@@ -1,8 +1,8 @@
 //! Which documents the scripts of a query may read.
 //!
-//! Matchers do not know which documents are live: what they find of others is left out afterwards. A script
-//! may tell what it reads even so, for example by an error that contains a value. So for users who may not
-//! see all documents, scripts only run on those that they see.
+//! Matchers do not know which documents are live: they also find others, which are left out afterwards. By
+//! then a script may have shown what it read, for example in an error that contains a value. So scripts of
+//! users who may not see all documents only run on the documents that these users may see.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use limber_segment::{DocId, LiveDocs, Segment, SegmentView};
 
 use super::search_context::ShardSnapshot;
 
-/// The documents of a shard that scripts may read: in each of these segments the live ones. `None` are all.
+/// The documents of a shard that scripts may read: the live ones of each segment in the list, or all of them
+/// if it is `None`.
 #[derive(Clone)]
 pub(crate) struct SeenDocs(Option<Arc<[SegmentView]>>);
 
@@ -38,11 +39,11 @@ impl SeenDocs {
 
 /// Which documents of one segment are seen.
 pub(crate) enum Seen {
-    /// All of them.
+    /// All documents are seen.
     All,
-    /// The live ones.
+    /// The live documents are seen.
     Live(Arc<LiveDocs>),
-    /// None of them.
+    /// No document is seen.
     Nothing,
 }
 

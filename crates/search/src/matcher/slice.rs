@@ -174,7 +174,8 @@ fn lucene_number(field: &Field, stored: i64) -> i64 {
 
 /// Returns the bits of a number that is a half float.
 fn half_bits(value: f32) -> u16 {
-    /// What the exponent of a float has more than that of a half float, at its place in the latter.
+    /// The difference between the exponent biases of a float and a half float, at the exponent's place in the
+    /// latter.
     const MORE: u32 = (127 - 15) << 10;
     const SUBNORMAL_STEPS: f32 = 16_777_216.0;
     let bits = value.to_bits();

@@ -175,7 +175,7 @@ fn renaming(
             "[{what}_replacement] may have at most [{REPLACEMENT_BYTES_MAX}] bytes"
         )));
     }
-    // To parse a pattern takes a hundred times its length.
+    // Parsing a pattern takes a hundred times its length in memory.
     if pattern.len() > PATTERN_TEXT_BYTES_MAX {
         return Err(RequestError::illegal_argument(format!(
             "[{what}_pattern] may have at most [{PATTERN_TEXT_BYTES_MAX}] bytes"

@@ -331,7 +331,7 @@ impl Simulation {
 /// Discards all values and collects the names of the ignored fields.
 #[derive(Default)]
 struct Ignored {
-    /// In the order in which they were met.
+    /// The names, in the order in which they were met.
     names: Vec<String>,
     known: HashSet<String>,
 }

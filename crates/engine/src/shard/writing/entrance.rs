@@ -35,7 +35,7 @@ struct State {
 pub(in crate::shard) struct Inside<'e>(&'e Entrance);
 
 impl Entrance {
-    /// Lets in as many writers at a time as there are processors, but two at least.
+    /// Lets in as many writers at a time as there are processors, and at least two.
     pub(in crate::shard) fn of_this_machine() -> Entrance {
         Entrance::new(std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2)))
     }
@@ -68,7 +68,8 @@ impl Entrance {
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
-        // Those that entered late are more than the place is for.
+        // While there are more writers inside than places, because some entered late, nobody follows one that
+        // leaves.
         if state.inside <= self.0.most && state.waiting > state.passed_on {
             state.passed_on += 1;
             drop(state);

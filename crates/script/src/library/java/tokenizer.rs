@@ -32,7 +32,7 @@ struct Tokenizer {
     separators: RefCell<Arc<str>>,
     /// Whether separators are tokens, too.
     shows_separators: bool,
-    /// Where the next token is looked for, in bytes.
+    /// The index of the byte from which the next token is searched.
     next: Cell<usize>,
 }
 

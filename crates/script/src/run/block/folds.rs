@@ -115,7 +115,7 @@ fn best_by<T: Copy>(
     values: &[T],
     extreme: Option<T>,
 ) -> Vec<Option<T>> {
-    // Of all values that replaced the only place's, the last one is the extreme.
+    // If there is only one place, the last value that replaces its value is the extreme.
     if let (true, Some(extreme), [only]) = (of_rows.is_empty(), extreme, old.as_slice()) {
         return vec![wins(extreme, *only).then_some(extreme)];
     }
