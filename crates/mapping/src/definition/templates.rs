@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use limber_text::pattern::{Pattern, watched};
+use limber_text::pattern::{PATTERN_BYTES_MAX, Pattern, watched};
 use limber_text::wildcard;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
@@ -38,8 +38,6 @@ const KEPT_MAX: usize = 128;
 const KEPT_BYTES_MAX: usize = 64 << 10;
 static KEPT: LazyLock<Mutex<HashMap<String, Arc<Pattern>>>> = LazyLock::new(Mutex::default);
 
-/// Longest text of an expression, in bytes. What a longer one is compiled to is larger than `regex` allows.
-const PATTERN_BYTES_MAX: usize = 512 << 10;
 /// Bytes of memory per byte of an expression while it is parsed.
 const PARSED_FACTOR: u64 = 128;
 
