@@ -96,6 +96,13 @@ fn deep_and_long_sources_are_refused() {
         format!("{}1{}", "[".repeat(5000), "]".repeat(5000)),
         format!("{}{}", "if (true) {".repeat(5000), "}".repeat(5000)),
         format!("1{}", "+1".repeat(5000)),
+        // Chains within chains: none is long, all together are high.
+        format!(
+            "{}1{}",
+            "(".repeat(20),
+            format!("{}{}{})", "*1".repeat(100), "+1".repeat(100), "<<1".repeat(100)).repeat(20)
+        ),
+        format!("{}1{}", "max(".repeat(20), format!("{})", ",1".repeat(100)).repeat(20)),
         format!("'a'{}", ".trim()".repeat(5000)),
         format!("1{}", "?:1".repeat(5000)),
         format!("true{}", "?true:true".repeat(5000)),
@@ -104,6 +111,24 @@ fn deep_and_long_sources_are_refused() {
         assert!(painless(&source).is_err(), "{}", &source[..20]);
         assert!(run("expression", &source, &json!({})).is_err(), "{}", &source[..20]);
     }
+}
+
+/// Thousands of conditions, as programs write them, and a chain that is as high as is allowed.
+#[test]
+fn long_conditions_and_chains_have_values() {
+    for (source, expected) in [
+        (format!("true{}", "&&true".repeat(10_000)), json!(true)),
+        (format!("1 > 2{}", "||1>2".repeat(10_000)), json!(false)),
+        (format!("1 > 2{} || 2 > 1", "||1>2".repeat(999)), json!(true)),
+        (format!("2 > 1{} && 1 > 2", "&&2>1".repeat(999)), json!(false)),
+    ] {
+        assert_eq!(painless(&source).expect("long"), expected, "{}", &source[..20]);
+        let number = json!(f64::from(u8::from(expected == json!(true))));
+        assert_eq!(run("expression", &source, &json!({})).expect("long"), number, "{}", &source[..20]);
+    }
+    let chain = format!("(1{}){}", "+1".repeat(110), "*1".repeat(110));
+    assert_eq!(painless(&chain).expect("a chain"), json!(111));
+    assert_eq!(run("expression", &chain, &json!({})).expect("a chain"), json!(111.0));
 }
 
 /// Lists that contain themselves, that share items so often that walking them would never end, or that are

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::compiled::Compiled;
 use super::context::ScriptContext;
 use super::lexer::{Token, TokenKind, tokens};
+use super::operators::{CHAIN_MAX, Height, Level, Operands, Operator};
 use super::tree::{Expr, Kind, Stmt, Variable};
 use crate::error::ScriptError;
 use crate::types::{Binary, DatePart, FieldPart, Literal, Type, Unary};
@@ -15,15 +16,30 @@ use crate::types::{Binary, DatePart, FieldPart, Literal, Type, Unary};
 const DEPTH_MAX: u32 = 60;
 
 /// Operators by precedence level, loosest first.
-const LEVELS: &[&[(&str, Binary)]] = &[
-    &[("|", Binary::Or)],
-    &[("^", Binary::Xor)],
-    &[("&", Binary::And)],
-    &[("==", Binary::Equal), ("!=", Binary::NotEqual)],
-    &[("<=", Binary::LessEqual), (">=", Binary::GreaterEqual), ("<", Binary::Less), (">", Binary::Greater)],
-    &[(">>>", Binary::ShiftRightUnsigned), ("<<", Binary::ShiftLeft), (">>", Binary::ShiftRight)],
-    &[("+", Binary::Add), ("-", Binary::Sub)],
-    &[("*", Binary::Mul), ("/", Binary::Div), ("%", Binary::Rem)],
+const LEVELS: &[Level] = &[
+    &[("||", Operator::OrElse)],
+    &[("&&", Operator::AndAlso)],
+    &[("|", Operator::Binary(Binary::Or))],
+    &[("^", Operator::Binary(Binary::Xor))],
+    &[("&", Operator::Binary(Binary::And))],
+    &[("==", Operator::Binary(Binary::Equal)), ("!=", Operator::Binary(Binary::NotEqual))],
+    &[
+        ("<=", Operator::Binary(Binary::LessEqual)),
+        (">=", Operator::Binary(Binary::GreaterEqual)),
+        ("<", Operator::Binary(Binary::Less)),
+        (">", Operator::Binary(Binary::Greater)),
+    ],
+    &[
+        (">>>", Operator::Binary(Binary::ShiftRightUnsigned)),
+        ("<<", Operator::Binary(Binary::ShiftLeft)),
+        (">>", Operator::Binary(Binary::ShiftRight)),
+    ],
+    &[("+", Operator::Binary(Binary::Add)), ("-", Operator::Binary(Binary::Sub))],
+    &[
+        ("*", Operator::Binary(Binary::Mul)),
+        ("/", Operator::Binary(Binary::Div)),
+        ("%", Operator::Binary(Binary::Rem)),
+    ],
 ];
 
 /// Compiles an expression.
@@ -42,6 +58,7 @@ pub(crate) fn compile_expression(source: &str, context: ScriptContext) -> Result
         variables: Vec::new(),
         uses_score: false,
         depth: 0,
+        height: Height::default(),
     };
     let value = parser.conditional()?;
     if parser.peek() != &TokenKind::End {
@@ -78,6 +95,35 @@ struct Parser {
     variables: Vec<(Arc<str>, u32)>,
     uses_score: bool,
     depth: u32,
+    height: Height,
+}
+
+impl Operands for Parser {
+    const LEVELS: &'static [Level] = LEVELS;
+
+    fn ahead(&self) -> (&TokenKind, u32) {
+        (self.peek(), self.at())
+    }
+
+    fn skip_one(&mut self) {
+        self.take();
+    }
+
+    fn height(&mut self) -> &mut Height {
+        &mut self.height
+    }
+
+    fn operand(&mut self) -> Result<Expr, ScriptError> {
+        self.unary()
+    }
+
+    fn tested(&mut self, _: Expr) -> Result<Expr, ScriptError> {
+        Err(self.unexpected())
+    }
+
+    fn operation(operator: Operator, left: Expr, right: Expr) -> Result<Expr, ScriptError> {
+        Ok(joined_by(operator, left, right))
+    }
 }
 
 fn number(value: f64, at: u32) -> Expr {
@@ -90,14 +136,20 @@ fn node(kind: Kind, ty: Type, at: u32) -> Expr {
 
 /// Converts a number to a condition.
 fn truth(value: Expr) -> Expr {
-    let at = value.at;
-    // Undoes the conversion of a condition to a number.
-    if let Kind::Conditional(condition, yes, _) = &value.kind
-        && matches!(yes.kind, Kind::Literal(Literal::Double(1.0)))
-    {
-        return (**condition).clone();
-    }
-    node(Kind::Binary(Binary::NotEqual, Box::new(value), Box::new(number(0.0, at))), Type::Bool, at)
+    let Expr { kind, ty, at } = value;
+    let kind = match kind {
+        // Undoes the conversion of a condition to a number.
+        Kind::Conditional(condition, yes, no) if is_number(&yes, 1.0) && is_number(&no, 0.0) => {
+            return *condition;
+        }
+        kind => kind,
+    };
+    let value = Box::new(Expr { kind, ty, at });
+    node(Kind::Binary(Binary::NotEqual, value, Box::new(number(0.0, at))), Type::Bool, at)
+}
+
+fn is_number(value: &Expr, wanted: f64) -> bool {
+    matches!(&value.kind, Kind::Literal(Literal::Double(found)) if *found == wanted)
 }
 
 /// Converts a condition to a number.
@@ -105,6 +157,30 @@ fn measure(condition: Expr) -> Expr {
     let at = condition.at;
     let (one, zero) = (number(1.0, at), number(0.0, at));
     node(Kind::Conditional(Box::new(condition), Box::new(one), Box::new(zero)), Type::Double, at)
+}
+
+/// Returns the operation of `left` and `right`.
+fn joined_by(operator: Operator, left: Expr, right: Expr) -> Expr {
+    let at = left.at;
+    match operator {
+        Operator::OrElse => {
+            let kind = Kind::OrElse(Box::new(truth(left)), Box::new(truth(right)));
+            measure(node(kind, Type::Bool, at))
+        }
+        Operator::AndAlso => {
+            let kind = Kind::AndAlso(Box::new(truth(left)), Box::new(truth(right)));
+            measure(node(kind, Type::Bool, at))
+        }
+        Operator::Binary(op) if op.is_comparison() => {
+            measure(node(Kind::Binary(op, Box::new(left), Box::new(right)), Type::Bool, at))
+        }
+        Operator::Binary(op) if op.is_bitwise() || op.is_shift() => {
+            let kind = Kind::Binary(op, Box::new(to_long(left)), Box::new(to_long(right)));
+            to_double(node(kind, Type::Long, at))
+        }
+        Operator::Binary(op) => node(Kind::Binary(op, Box::new(left), Box::new(right)), Type::Double, at),
+        Operator::Matches(_) | Operator::InstanceOf => left,
+    }
 }
 
 fn to_long(value: Expr) -> Expr {
@@ -170,7 +246,7 @@ impl Parser {
                 format!("the script is nested deeper than {DEPTH_MAX} levels"),
             ));
         }
-        let condition = self.or_else()?;
+        let condition = self.operators()?;
         let value = if self.accept("?") {
             let at = condition.at;
             let yes = self.conditional()?;
@@ -183,57 +259,6 @@ impl Parser {
         };
         self.depth -= 1;
         Ok(value)
-    }
-
-    fn or_else(&mut self) -> Result<Expr, ScriptError> {
-        let mut left = self.and_also()?;
-        while self.accept("||") {
-            let (at, right) = (left.at, self.and_also()?);
-            let kind = Kind::OrElse(Box::new(truth(left)), Box::new(truth(right)));
-            left = measure(node(kind, Type::Bool, at));
-        }
-        Ok(left)
-    }
-
-    fn and_also(&mut self) -> Result<Expr, ScriptError> {
-        let mut left = self.level(0)?;
-        while self.accept("&&") {
-            let (at, right) = (left.at, self.level(0)?);
-            let kind = Kind::AndAlso(Box::new(truth(left)), Box::new(truth(right)));
-            left = measure(node(kind, Type::Bool, at));
-        }
-        Ok(left)
-    }
-
-    fn level(&mut self, level: usize) -> Result<Expr, ScriptError> {
-        let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        let mut left = self.level(level + 1)?;
-        let mut length = 0;
-        loop {
-            let found = match self.peek() {
-                TokenKind::Symbol(symbol) => operators.iter().find(|(known, _)| known == symbol),
-                _ => None,
-            };
-            let Some((_, op)) = found else { return Ok(left) };
-            length += 1;
-            if length > 200 {
-                return Err(ScriptError::argument(
-                    self.at(),
-                    "an expression has at most 200 operators in a row",
-                ));
-            }
-            self.take();
-            let right = self.level(level + 1)?;
-            let at = left.at;
-            left = if op.is_comparison() {
-                measure(node(Kind::Binary(*op, Box::new(left), Box::new(right)), Type::Bool, at))
-            } else if op.is_bitwise() || op.is_shift() {
-                let kind = Kind::Binary(*op, Box::new(to_long(left)), Box::new(to_long(right)));
-                to_double(node(kind, Type::Long, at))
-            } else {
-                node(Kind::Binary(*op, Box::new(left), Box::new(right)), Type::Double, at)
-            };
-        }
     }
 
     fn unary(&mut self) -> Result<Expr, ScriptError> {
@@ -257,6 +282,7 @@ impl Parser {
             self.primary()?
         };
         self.depth -= 1;
+        self.height.raise(at)?;
         Ok(value)
     }
 
@@ -296,7 +322,14 @@ impl Parser {
                 if !arguments.is_empty() {
                     self.expect(",")?;
                 }
+                if arguments.len() == CHAIN_MAX {
+                    let reason = format!("a function has at most {CHAIN_MAX} arguments");
+                    return Err(ScriptError::argument(self.at(), reason));
+                }
                 arguments.push(self.conditional()?);
+            }
+            for _ in 2..arguments.len() {
+                self.height.raise(at)?;
             }
             return function(&name, arguments, at);
         }

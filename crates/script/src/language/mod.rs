@@ -8,6 +8,7 @@ mod context;
 mod conversions;
 mod expression;
 mod lexer;
+mod operators;
 mod parse_expr;
 mod parse_make;
 mod parse_name;

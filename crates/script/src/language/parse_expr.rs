@@ -2,25 +2,45 @@
 
 use super::conversions::{binary, cast, coerce, joined, unary};
 use super::lexer::TokenKind;
+use super::operators::{CHAIN_MAX, Height, Level, Operands, Operator};
 use super::parser::Parser;
 use super::tree::{Expr, Kind};
 use crate::error::ScriptError;
 use crate::types::{Binary, CLASSES, Literal, Type, Unary, type_of};
 
-/// Operators by precedence level, loosest first.
-const LEVELS: &[&[(&str, Binary)]] = &[
-    &[("|", Binary::Or)],
-    &[("^", Binary::Xor)],
-    &[("&", Binary::And)],
-    &[("===", Binary::Equal), ("!==", Binary::NotEqual), ("==", Binary::Equal), ("!=", Binary::NotEqual)],
-    &[("<=", Binary::LessEqual), (">=", Binary::GreaterEqual), ("<", Binary::Less), (">", Binary::Greater)],
-    &[(">>>", Binary::ShiftRightUnsigned), ("<<", Binary::ShiftLeft), (">>", Binary::ShiftRight)],
-    &[("+", Binary::Add), ("-", Binary::Sub)],
-    &[("*", Binary::Mul), ("/", Binary::Div), ("%", Binary::Rem)],
+/// Operators that stand between two operands, by precedence level, loosest first.
+const LEVELS: &[Level] = &[
+    &[("||", Operator::OrElse)],
+    &[("&&", Operator::AndAlso)],
+    &[("|", Operator::Binary(Binary::Or))],
+    &[("^", Operator::Binary(Binary::Xor))],
+    &[("&", Operator::Binary(Binary::And))],
+    &[
+        ("===", Operator::Binary(Binary::Equal)),
+        ("!==", Operator::Binary(Binary::NotEqual)),
+        ("==", Operator::Binary(Binary::Equal)),
+        ("!=", Operator::Binary(Binary::NotEqual)),
+    ],
+    &[
+        ("<=", Operator::Binary(Binary::LessEqual)),
+        (">=", Operator::Binary(Binary::GreaterEqual)),
+        ("<", Operator::Binary(Binary::Less)),
+        (">", Operator::Binary(Binary::Greater)),
+        ("instanceof", Operator::InstanceOf),
+    ],
+    &[
+        (">>>", Operator::Binary(Binary::ShiftRightUnsigned)),
+        ("<<", Operator::Binary(Binary::ShiftLeft)),
+        (">>", Operator::Binary(Binary::ShiftRight)),
+    ],
+    &[("=~", Operator::Matches("=~")), ("==~", Operator::Matches("==~"))],
+    &[("+", Operator::Binary(Binary::Add)), ("-", Operator::Binary(Binary::Sub))],
+    &[
+        ("*", Operator::Binary(Binary::Mul)),
+        ("/", Operator::Binary(Binary::Div)),
+        ("%", Operator::Binary(Binary::Rem)),
+    ],
 ];
-const RELATIONAL: usize = 4;
-/// `=~` and `==~` bind tighter than shifts and looser than sums, which are at this level.
-const SUMS: usize = 6;
 
 const ASSIGNMENTS: &[(&str, Option<Binary>)] = &[
     ("=", None),
@@ -105,7 +125,7 @@ impl Parser {
     }
 
     fn elvis(&mut self) -> Result<Expr, ScriptError> {
-        let left = self.or_else()?;
+        let left = self.operators()?;
         if !self.accept("?:") {
             return Ok(left);
         }
@@ -119,63 +139,6 @@ impl Parser {
         let at = left.at;
         let ty = if left.ty == right.ty { left.ty } else { Type::Def };
         Ok(Expr { kind: Kind::Elvis(Box::new(left), Box::new(right)), ty, at })
-    }
-
-    fn or_else(&mut self) -> Result<Expr, ScriptError> {
-        let mut left = self.and_also()?;
-        while self.accept("||") {
-            let right = coerce(self.and_also()?, Type::Bool, false)?;
-            let at = left.at;
-            let left_side = coerce(left, Type::Bool, false)?;
-            left = Expr { kind: Kind::OrElse(Box::new(left_side), Box::new(right)), ty: Type::Bool, at };
-        }
-        Ok(left)
-    }
-
-    fn and_also(&mut self) -> Result<Expr, ScriptError> {
-        let mut left = self.level(0)?;
-        while self.accept("&&") {
-            let right = coerce(self.level(0)?, Type::Bool, false)?;
-            let at = left.at;
-            let left_side = coerce(left, Type::Bool, false)?;
-            left = Expr { kind: Kind::AndAlso(Box::new(left_side), Box::new(right)), ty: Type::Bool, at };
-        }
-        Ok(left)
-    }
-
-    fn level(&mut self, level: usize) -> Result<Expr, ScriptError> {
-        let Some(operators) = LEVELS.get(level) else { return self.unary_level() };
-        let mut left = if level + 1 == SUMS { self.matching()? } else { self.level(level + 1)? };
-        let mut length = 0;
-        loop {
-            if level == RELATIONAL && matches!(self.peek(), TokenKind::Name(word) if word == "instanceof") {
-                self.take();
-                let class = self.class_name()?;
-                let at = left.at;
-                left = Expr { kind: Kind::InstanceOf(Box::new(left), class), ty: Type::Bool, at };
-                continue;
-            }
-            let found = match self.peek() {
-                TokenKind::Symbol(symbol) => operators.iter().find(|(known, _)| known == symbol),
-                _ => None,
-            };
-            let Some((_, op)) = found else { return Ok(left) };
-            // A long chain makes a deep tree.
-            length += 1;
-            if length > 200 {
-                return Err(ScriptError::argument(
-                    self.at(),
-                    "an expression has at most 200 operators in a row",
-                ));
-            }
-            self.take();
-            let right = if level + 1 == SUMS { self.matching()? } else { self.level(level + 1)? };
-            let is_null = |side: &Expr| matches!(side.kind, Kind::Literal(Literal::Null));
-            if matches!(op, Binary::Equal | Binary::NotEqual) && is_null(&left) && is_null(&right) {
-                return Err(ScriptError::argument(left.at, "extraneous comparison of [null] constants"));
-            }
-            left = binary(*op, left, right)?;
-        }
     }
 
     /// Parses the name of a type. Returns the short name of its class, that of a list for an array.
@@ -201,35 +164,6 @@ impl Parser {
             }
             _ => name,
         })
-    }
-
-    /// Parses `text =~ /pattern/` and `text ==~ /pattern/` as a call of the pattern.
-    fn matching(&mut self) -> Result<Expr, ScriptError> {
-        let mut left = self.level(SUMS)?;
-        loop {
-            let name = match self.peek() {
-                TokenKind::Symbol(symbol @ ("=~" | "==~")) => *symbol,
-                _ => return Ok(left),
-            };
-            self.take();
-            let right = self.level(SUMS)?;
-            let pattern = Type::Object("java.util.regex.Pattern");
-            let at = left.at;
-            if matches!(left.kind, Kind::Literal(Literal::Null)) {
-                let reason = "Cannot cast from [java.lang.Object] to [java.lang.String].";
-                return Err(ScriptError::cast(at, reason.to_owned()));
-            }
-            if !matches!(left.ty, Type::Def | Type::Object(_)) {
-                left = coerce(left, Type::Str, false)?;
-            }
-            if right.ty != pattern && right.ty != Type::Def {
-                let reason = format!("Cannot cast from [{}] to [{}].", right.ty.name(), pattern.name());
-                return Err(ScriptError::cast(right.at, reason));
-            }
-            let arguments = vec![left];
-            let kind = Kind::Call { target: Box::new(right), name: name.into(), arguments, null_safe: false };
-            left = Expr { kind, ty: Type::Bool, at };
-        }
     }
 
     fn unary_level(&mut self) -> Result<Expr, ScriptError> {
@@ -282,6 +216,7 @@ impl Parser {
             }
         };
         self.leave();
+        self.height.raise(at)?;
         Ok(expr)
     }
 
@@ -311,10 +246,6 @@ impl Parser {
         let mut length = 0;
         loop {
             let at = self.at();
-            length += 1;
-            if length > 200 {
-                return Err(ScriptError::argument(at, "an expression has at most 200 calls in a row"));
-            }
             let null_safe = self.is("?.");
             if self.accept(".") || self.accept("?.") {
                 let name = self.name()?;
@@ -331,6 +262,12 @@ impl Parser {
             } else {
                 return Ok(expr);
             }
+            length += 1;
+            if length > CHAIN_MAX {
+                let reason = format!("an expression has at most {CHAIN_MAX} calls in a row");
+                return Err(ScriptError::argument(at, reason));
+            }
+            self.height.raise(at)?;
         }
     }
 
@@ -385,6 +322,81 @@ impl Parser {
             _ => false,
         }
     }
+}
+
+impl Operands for Parser {
+    const LEVELS: &'static [Level] = LEVELS;
+
+    fn ahead(&self) -> (&TokenKind, u32) {
+        (self.peek(), self.at())
+    }
+
+    fn skip_one(&mut self) {
+        self.take();
+    }
+
+    fn height(&mut self) -> &mut Height {
+        &mut self.height
+    }
+
+    fn operand(&mut self) -> Result<Expr, ScriptError> {
+        self.unary_level()
+    }
+
+    fn tested(&mut self, left: Expr) -> Result<Expr, ScriptError> {
+        let class = self.class_name()?;
+        let at = left.at;
+        Ok(Expr { kind: Kind::InstanceOf(Box::new(left), class), ty: Type::Bool, at })
+    }
+
+    fn operation(operator: Operator, left: Expr, right: Expr) -> Result<Expr, ScriptError> {
+        joined_by(operator, left, right)
+    }
+}
+
+/// Returns the operation of `left` and `right`.
+fn joined_by(operator: Operator, left: Expr, right: Expr) -> Result<Expr, ScriptError> {
+    let at = left.at;
+    match operator {
+        Operator::Binary(op) => {
+            let is_null = |side: &Expr| matches!(side.kind, Kind::Literal(Literal::Null));
+            if matches!(op, Binary::Equal | Binary::NotEqual) && is_null(&left) && is_null(&right) {
+                return Err(ScriptError::argument(at, "extraneous comparison of [null] constants"));
+            }
+            binary(op, left, right)
+        }
+        Operator::OrElse | Operator::AndAlso => {
+            let right = Box::new(coerce(right, Type::Bool, false)?);
+            let left = Box::new(coerce(left, Type::Bool, false)?);
+            let kind = match operator {
+                Operator::OrElse => Kind::OrElse(left, right),
+                _ => Kind::AndAlso(left, right),
+            };
+            Ok(Expr { kind, ty: Type::Bool, at })
+        }
+        Operator::Matches(name) => matching(name, left, right),
+        Operator::InstanceOf => Err(ScriptError::argument(at, "[instanceof] has no operand")),
+    }
+}
+
+/// Returns `text =~ /pattern/` or `text ==~ /pattern/` as a call of the pattern.
+fn matching(name: &str, mut text: Expr, right: Expr) -> Result<Expr, ScriptError> {
+    let pattern = Type::Object("java.util.regex.Pattern");
+    let at = text.at;
+    if matches!(text.kind, Kind::Literal(Literal::Null)) {
+        let reason = "Cannot cast from [java.lang.Object] to [java.lang.String].";
+        return Err(ScriptError::cast(at, reason.to_owned()));
+    }
+    if !matches!(text.ty, Type::Def | Type::Object(_)) {
+        text = coerce(text, Type::Str, false)?;
+    }
+    if right.ty != pattern && right.ty != Type::Def {
+        let reason = format!("Cannot cast from [{}] to [{}].", right.ty.name(), pattern.name());
+        return Err(ScriptError::cast(right.at, reason));
+    }
+    let kind =
+        Kind::Call { target: Box::new(right), name: name.into(), arguments: vec![text], null_safe: false };
+    Ok(Expr { kind, ty: Type::Bool, at })
 }
 
 fn one(at: u32) -> Expr {

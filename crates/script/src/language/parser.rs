@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::compiled::Compiled;
 use super::context::ScriptContext;
 use super::lexer::{Token, TokenKind, tokens};
+use super::operators::Height;
 use super::tree::{Function, Lambda, Stmt};
 use crate::error::ScriptError;
 use crate::types::{Literal, Type, type_of};
@@ -38,6 +39,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
         ctx_count: 0,
         ctx_names: Vec::new(),
         depth: 0,
+        height: Height::default(),
         loops: 0,
         lambda_depths: Vec::new(),
     };
@@ -113,6 +115,7 @@ pub(crate) struct Parser {
     pub ctx_count: usize,
     pub ctx_names: Vec<Arc<str>>,
     depth: u32,
+    pub(super) height: Height,
     pub(super) loops: u32,
     /// Number of open scopes where each enclosing lambda began: variables from outside are read-only in it.
     pub lambda_depths: Vec<usize>,
