@@ -32,7 +32,7 @@ const USED_SHARE: u64 = 4;
 /// A connection with part of a request counts as one more for each of so many bytes that have arrived, up to
 /// this number: heads and the first bytes of bodies are held about twice, and other bytes are charged.
 const PART_BYTES: u64 = USED_BYTES / 2;
-const PARTS_MAX: u64 = 4;
+const PARTS_MAX: usize = 4;
 /// Minimum speed of a request that takes longer than [`IDLE_AFTER`] to arrive: that of bodies.
 const REQUEST_BYTES_PER_SECOND: u64 = 64 << 10;
 /// A connection that was used within this time is not idle: its client is between two requests.
@@ -51,6 +51,7 @@ pub struct Connections {
     max: usize,
     /// How many used connections may be open before idle ones among them are closed.
     used_max: usize,
+    parts: Arc<Parts>,
     /// The limit of descriptors of the process.
     descriptors_max: u64,
     /// How many connections are allowed at the moment.
@@ -91,6 +92,16 @@ pub struct Connection {
     asked_to_close: Notify,
     /// When the server started.
     started: Instant,
+    /// How many further connections the one counts for because part of a request is held.
+    held_parts: AtomicUsize,
+    all_parts: Arc<Parts>,
+}
+
+/// The parts of requests that all connections hold: many clients can send them before the next measurement.
+#[derive(Debug)]
+struct Parts {
+    held: AtomicUsize,
+    max: usize,
 }
 
 /// Counters of [`Connections`].
@@ -125,6 +136,7 @@ impl Drop for Admission {
     fn drop(&mut self) {
         let mut open = self.connections.open.lock();
         open.by_id.remove(&self.id);
+        self.connection.hold_parts(0);
         open.closing -= usize::from(self.connection.is_closing.load(Ordering::Relaxed));
     }
 }
@@ -138,9 +150,11 @@ impl Connections {
             .unwrap_or(by_memory)
             .min(by_descriptors)
             .max(CONNECTIONS_MIN.min(asked_max.unwrap_or(usize::MAX)));
+        let used_max = (memory_limit_bytes / USED_SHARE / USED_BYTES) as usize;
         Connections {
             max,
-            used_max: (memory_limit_bytes / USED_SHARE / USED_BYTES) as usize,
+            used_max,
+            parts: Arc::new(Parts { held: AtomicUsize::new(0), max: used_max }),
             descriptors_max,
             allowed: AtomicUsize::new(max),
             open: Mutex::default(),
@@ -180,6 +194,8 @@ impl Connections {
             is_closing: AtomicBool::new(false),
             asked_to_close: Notify::new(),
             started: self.started,
+            held_parts: AtomicUsize::new(0),
+            all_parts: self.parts.clone(),
         });
         open.by_id.insert(id, connection.clone());
         self.total_opened.fetch_add(1, Ordering::Relaxed);
@@ -201,7 +217,7 @@ impl Connections {
 
     /// Asks connections with buffers to close until the others fit.
     fn close_used(&self, open: &mut Open) {
-        if open.alive() <= self.used_max / (1 + PARTS_MAX as usize) {
+        if open.alive() <= self.used_max / (1 + PARTS_MAX) {
             return;
         }
         let used: usize = open.by_id.values().map(|connection| connection.weight()).sum();
@@ -355,11 +371,25 @@ impl Connection {
         if !self.is_used.load(Ordering::Relaxed) || self.is_closing.load(Ordering::Relaxed) {
             return 0;
         }
-        let parts = match self.receiving_ms.load(Ordering::Relaxed) {
-            0 => 0,
-            _ => (self.received_bytes.load(Ordering::Relaxed) / PART_BYTES).min(PARTS_MAX),
+        1 + self.held_parts.load(Ordering::Relaxed)
+    }
+
+    /// Whether more of a request may be read: the beginning of one always, and what is charged. If others hold
+    /// too much, what lies between waits until they are complete, or closed because they are slow.
+    pub(super) fn may_receive(&self) -> bool {
+        let is_beginning = self.receiving_ms.load(Ordering::Relaxed) == 0
+            || self.received_bytes.load(Ordering::Relaxed) < PART_BYTES / 2;
+        is_beginning
+            || self.held_parts.load(Ordering::Relaxed) == PARTS_MAX
+            || self.all_parts.held.load(Ordering::Relaxed) < self.all_parts.max
+    }
+
+    fn hold_parts(&self, count: usize) {
+        let before = self.held_parts.swap(count, Ordering::Relaxed);
+        match count.checked_sub(before) {
+            Some(more) => self.all_parts.held.fetch_add(more, Ordering::Relaxed),
+            None => self.all_parts.held.fetch_sub(before - count, Ordering::Relaxed),
         };
-        1 + parts as usize
     }
 
     fn now_ms(&self) -> u64 {
@@ -371,13 +401,15 @@ impl Connection {
         self.is_used.store(true, Ordering::Relaxed);
         if !is_part {
             self.receiving_ms.store(0, Ordering::Relaxed);
+            self.hold_parts(0);
             return;
         }
         if self.receiving_ms.load(Ordering::Relaxed) == 0 {
             self.received_bytes.store(0, Ordering::Relaxed);
             self.receiving_ms.store(self.now_ms() + 1, Ordering::Relaxed);
         }
-        self.received_bytes.fetch_add(count as u64, Ordering::Relaxed);
+        let received = self.received_bytes.fetch_add(count as u64, Ordering::Relaxed) + count as u64;
+        self.hold_parts(((received / PART_BYTES) as usize).min(PARTS_MAX));
     }
 
     pub(super) fn set_write_blocked(&self, is_blocked: bool) {
@@ -439,6 +471,26 @@ mod tests {
         assert!(admissions[3].connection.is_busy() && !admissions[3].connection.is_slow());
         open.close_idle(&mut open.open.lock(), 4);
         assert_eq!(closing(), [true, false, true, false]);
+    }
+
+    /// When clients hold as many parts of requests as fit, those that hold more than the beginning of one must
+    /// wait, and those whose bodies are charged need not.
+    #[test]
+    fn parts_of_requests_wait_for_room() {
+        let open = connections(None, 20_000);
+        let parts = Arc::new(Parts { held: AtomicUsize::new(0), max: 6 });
+        let open = Arc::new(Connections { parts, ..Arc::into_inner(open).expect("one owner") });
+        let admissions: Vec<Admission> = (0..4).filter_map(|_| admitted(&open)).collect();
+        let may_receive = || admissions.iter().map(|one| one.connection.may_receive()).collect::<Vec<_>>();
+        for (admission, bytes) in admissions.iter().zip([45 << 10, 8 << 10, 25 << 10, 2 << 10]) {
+            admission.connection.note_bytes(bytes, true);
+        }
+        assert_eq!(open.parts.held.load(Ordering::Relaxed), 6);
+        assert_eq!(may_receive(), [true, false, false, true]);
+        admissions[0].connection.note_bytes(1, false);
+        assert_eq!(may_receive(), [true; 4]);
+        drop(admissions);
+        assert_eq!(open.parts.held.load(Ordering::Relaxed), 0);
     }
 
     const GB: u64 = 1 << 30;

@@ -31,6 +31,8 @@ const RESPONSE_BYTES_PER_SECOND: u64 = 64 << 10;
 /// A client must finish a head within this time after its first byte. A client that sends nothing is idle,
 /// and its connection stays open.
 const HEAD_TIME: Duration = Duration::from_secs(30);
+/// Interval at which a request that must wait for room is looked at again.
+const PAUSE: Duration = Duration::from_millis(20);
 /// A connection that closes within a request reads and discards what its client still sends for this long:
 /// closing a socket with unread bytes would discard the response that the client has not read.
 const LINGER_TIME: Duration = Duration::from_secs(2);
@@ -60,6 +62,8 @@ pub struct Watched {
     behind: Behind,
     /// Fires when the rest of a head takes too long.
     head_due: Option<Pin<Box<Sleep>>>,
+    /// Fires when a request whose parts found no room is looked at again.
+    paused: Option<Pin<Box<Sleep>>>,
     /// Fires when a closing connection has read for long enough. `None` until its sending half is closed.
     lingering: Option<Pin<Box<Sleep>>>,
 }
@@ -76,13 +80,35 @@ impl Watched {
             stalled: None,
             behind: Behind::default(),
             head_due: None,
+            paused: None,
             lingering: None,
+        }
+    }
+
+    /// Waits until more of a request may be held.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while !self.connection.may_receive() {
+            let paused = self.paused.get_or_insert_with(|| Box::pin(tokio::time::sleep(PAUSE)));
+            ready!(paused.as_mut().poll(context));
+            self.paused = None;
+        }
+        self.paused = None;
+        Poll::Ready(())
+    }
+
+    fn poll_head_due(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
+        match self.head_due.as_mut().map(|due| due.as_mut().poll(context)) {
+            Some(Poll::Ready(())) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
+            _ => Poll::Pending,
         }
     }
 
     /// Reads what has arrived, and passes on as many valid bytes as `into` has room for. Returns the number
     /// of bytes read; 0 at the end.
     fn read(&mut self, context: &mut Context<'_>, into: &mut ReadBufCursor<'_>) -> Poll<Result<usize>> {
+        if self.poll_room(context).is_pending() {
+            return self.poll_head_due(context);
+        }
         ARRIVING.with_borrow_mut(|Arriving { read, valid }| {
             read.resize(READ_BYTES_MAX, 0);
             // Bytes that are not passed on immediately stay with the connection. Bytes of a body are consumed
@@ -92,10 +118,7 @@ impl Watched {
             let wanted = if is_body { READ_BYTES_MAX } else { PASSED_BYTES_MAX };
             let mut buffer = ReadBuf::new(&mut read[..wanted]);
             if Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer)?.is_pending() {
-                return match self.head_due.as_mut().map(|due| due.as_mut().poll(context)) {
-                    Some(Poll::Ready(())) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
-                    _ => Poll::Pending,
-                };
+                return self.poll_head_due(context);
             }
             let count = buffer.filled().len();
             valid.clear();
