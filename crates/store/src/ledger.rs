@@ -23,23 +23,35 @@ use crate::Result;
 pub struct Pool {
     name: &'static str,
     parent: Option<Arc<Parent>>,
+    place: Place,
     gauge: Gauge,
+}
+
+/// How a pool stands to the others below the same parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Leaves the room of [`Place::Upkeep`] free.
+    Work,
+    /// As [`Place::Work`], and at most half of what the pools may use together at present: what is kept must
+    /// leave room for the requests that would delete it.
+    Kept,
+    /// May use all room, and has some that is left to it alone: if writing segments had to wait for requests,
+    /// small segments would not be merged, and would take more and more memory.
+    Upkeep,
+    /// May use all room, because upkeep cannot end without it.
+    OfUpkeep,
 }
 
 /// The limit that a charge exceeds.
 enum Refusal {
-    Own { used_bytes: u64 },
+    Own { used_bytes: u64, limit_bytes: u64 },
     Parent { used_bytes: u64, limit_bytes: u64 },
 }
 
 impl Pool {
     /// Creates a pool without a parent.
     pub fn new(name: &'static str, limit_bytes: u64) -> Arc<Pool> {
-        Pool::below(None, name, limit_bytes)
-    }
-
-    fn below(parent: Option<Arc<Parent>>, name: &'static str, limit_bytes: u64) -> Arc<Pool> {
-        Arc::new(Pool { name, parent, gauge: Gauge::new(limit_bytes) })
+        Arc::new(Pool { name, parent: None, place: Place::Work, gauge: Gauge::new(limit_bytes) })
     }
 
     /// Returns the pool's name in `_nodes/stats` and in the message of a refused charge.
@@ -107,6 +119,13 @@ impl Pool {
         self.gauge.add(bytes);
         if let Some(parent) = &self.parent {
             parent.add(bytes);
+            self.note_upkeep(parent, bytes as i64);
+        }
+    }
+
+    fn note_upkeep(&self, parent: &Parent, bytes: i64) {
+        if self.place == Place::Upkeep {
+            parent.note_upkeep(bytes);
         }
     }
 
@@ -116,17 +135,29 @@ impl Pool {
         self.gauge.subtract(bytes);
         if let Some(parent) = &self.parent {
             parent.subtract(bytes);
+            self.note_upkeep(parent, -(bytes as i64));
         }
     }
 
     fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<(), Refusal> {
-        self.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| Refusal::Own { used_bytes })?;
+        let limit_bytes = match &self.parent {
+            Some(parent) if self.place == Place::Kept => limit_bytes.min(parent.kept_limit_bytes()),
+            _ => limit_bytes,
+        };
+        self.gauge
+            .add_within(bytes, limit_bytes)
+            .map_err(|used_bytes| Refusal::Own { used_bytes, limit_bytes })?;
         let outcome = match &self.parent {
             None => Ok(()),
-            Some(parent) => parent.add_within(bytes).map_err(|(used_bytes, limit_bytes)| {
-                self.gauge.subtract(bytes);
-                Refusal::Parent { used_bytes, limit_bytes }
-            }),
+            Some(parent) => {
+                let is_upkeep = matches!(self.place, Place::Upkeep | Place::OfUpkeep);
+                let outcome = parent.add_within(bytes, is_upkeep);
+                match &outcome {
+                    Ok(()) => self.note_upkeep(parent, bytes as i64),
+                    Err(_) => self.gauge.subtract(bytes),
+                }
+                outcome.map_err(|(used_bytes, limit_bytes)| Refusal::Parent { used_bytes, limit_bytes })
+            }
         };
         if outcome.is_ok() {
             note_charged(bytes as i64);
@@ -135,15 +166,14 @@ impl Pool {
     }
 
     fn take(&self, bytes: u64, label: &str) -> std::result::Result<(), MemoryLimitExceeded> {
-        let own_limit_bytes = self.limit_bytes();
         // An empty charge exists only to be grown.
         if bytes == 0 {
             return Ok(());
         }
-        let Err(refusal) = self.add_within(bytes, own_limit_bytes) else { return Ok(()) };
+        let Err(refusal) = self.add_within(bytes, self.limit_bytes()) else { return Ok(()) };
         self.gauge.trip();
         let (pool, used_bytes, limit_bytes) = match refusal {
-            Refusal::Own { used_bytes } => (self.name, used_bytes, own_limit_bytes),
+            Refusal::Own { used_bytes, limit_bytes } => (self.name, used_bytes, limit_bytes),
             Refusal::Parent { used_bytes, limit_bytes } => {
                 if let Some(parent) = &self.parent {
                     parent.trip();
@@ -247,12 +277,14 @@ pub struct Ledger {
     /// %).
     pub indexing: Arc<Pool>,
     /// Memory for writing a segment, in addition to the buffer or the segments that it is made from:
-    /// refreshes and merges (30 %). Merges that do not fit wait or take fewer segments.
+    /// refreshes and merges (30 %, of which others leave 8 % free). Merges that do not fit wait or take fewer
+    /// segments.
     pub segment_writes: Arc<Pool>,
     /// Directories of open segments and their live documents, which are resident even if nothing is searched.
     pub segments: Arc<Pool>,
     /// What the node keeps from requests until a request deletes it: templates, pipelines, scripts,
-    /// settings, and the mappings, aliases and settings of indices, their fields and open shards (40 %).
+    /// settings, and the mappings, aliases and settings of indices, their fields and open shards (40 %, and at
+    /// most half of what all pools may use at present).
     pub metadata: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
     pub segment_memory: Arc<Pool>,
@@ -272,20 +304,24 @@ impl Ledger {
     /// Creates the pools with the default shares of `limit_bytes`, which is `memory.limit`.
     pub fn new(limit_bytes: u64) -> Ledger {
         let parent = Parent::new(limit_bytes, limit_bytes / 100 * 70);
-        let share = |name, percent: u64| Pool::below(Some(parent.clone()), name, limit_bytes / 100 * percent);
+        let below = |place, name, percent: u64| {
+            let gauge = Gauge::new(limit_bytes / 100 * percent);
+            Arc::new(Pool { name, parent: Some(parent.clone()), place, gauge })
+        };
+        let share = |name, percent| below(Place::Work, name, percent);
         Ledger {
             limit_bytes,
             indexing: share("indexing", 20),
-            segment_writes: share("segment_writes", 30),
-            segments: share("segments", 100),
-            metadata: share("metadata", 40),
+            segment_writes: below(Place::Upkeep, "segment_writes", 30),
+            segments: below(Place::OfUpkeep, "segments", 100),
+            metadata: below(Place::Kept, "metadata", 40),
             segment_memory: share("segment_memory", 10),
             queries_cache: share("queries.cache", 10),
             requests_cache: share("requests.cache", 1),
             stored_blocks: share("stored_blocks.cache", 1),
             request: share("request", 60),
             in_flight: share("in_flight_requests", 100),
-            parent,
+            parent: parent.clone(),
         }
     }
 
@@ -328,21 +364,25 @@ mod tests {
     fn all_pools_together_stay_within_the_parent() {
         let ledger = Ledger::new(1000);
         let request = ledger.request.charge(500, "buckets").expect("fits");
-        let refused = ledger.in_flight.charge(201, "body").expect_err("501 to 700 are left");
+        let refused = ledger.in_flight.charge(121, "body").expect_err("501 to 620 are left");
         assert!(matches!(
             refused,
             crate::Error::LimitExceeded(MemoryLimitExceeded {
                 pool: "parent",
-                wanted_bytes: 701,
-                limit_bytes: 700,
+                wanted_bytes: 621,
+                limit_bytes: 620,
                 ..
             })
         ));
         assert_eq!((ledger.in_flight.used_bytes(), ledger.parent.used_bytes()), (0, 500));
         assert_eq!((ledger.in_flight.tripped_count(), ledger.parent.tripped_count()), (1, 1));
-        let body = ledger.in_flight.charge(200, "body").expect("fits");
+        let body = ledger.in_flight.charge(120, "body").expect("fits");
+        // What others leave is for the writing of segments.
+        let merge = ledger.segment_writes.try_charge(80).expect("fits");
+        assert!(ledger.segment_writes.try_charge(1).is_none());
+        drop(merge);
         let mut segment = ledger.segments.charge_always(900);
-        assert_eq!(ledger.parent.used_bytes(), 1600);
+        assert_eq!(ledger.parent.used_bytes(), 1520);
         segment.shrink_to(1);
         drop((request, body, segment));
         assert_eq!(ledger.parent.used_bytes(), 0);
@@ -356,7 +396,10 @@ mod tests {
         assert_eq!((ledger.parent.unexplained_bytes(), ledger.parent.limit_bytes()), (200, 700));
         ledger.parent.measure(600);
         assert_eq!((ledger.parent.unexplained_bytes(), ledger.parent.limit_bytes()), (500, 450));
-        assert!(ledger.in_flight.charge(351, "body").is_err());
+        assert!(ledger.in_flight.charge(271, "body").is_err());
+        // At most half of it is kept, although metadata alone may use 400.
+        assert!(ledger.metadata.charge(226, "template").is_err());
+        assert!(ledger.metadata.charge(225, "template").is_ok());
         ledger.parent.measure(5000);
         assert!(ledger.in_flight.charge(1, "body").is_err());
         assert!(ledger.in_flight.charge(0, "body").is_ok());

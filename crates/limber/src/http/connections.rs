@@ -4,6 +4,9 @@
 //! descriptors is never given to connections. What the rest of the process uses is measured periodically. A
 //! connection beyond the limit replaces the one that has been idle longest; if none is idle, it is refused. A
 //! connection on which a request arrives slowly counts as idle.
+//!
+//! A connection that has been used has buffers. If many have, the idle ones among them are **parked**: they stay
+//! open, and get new buffers with the next request.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,8 +30,10 @@ const CONNECTION_BYTES: u64 = 24 << 10;
 /// Measured memory of a connection that has been used: it keeps its buffers for reading and writing.
 const USED_BYTES: u64 = 20 << 10;
 /// Connections that have been used may take at most one in this many bytes of `memory.limit`. If they take
-/// more, idle ones among them are closed.
+/// more, those among them on which a request arrives slowly are closed.
 const USED_SHARE: u64 = 4;
+/// If they take one in so many of these bytes, idle ones are parked.
+const UNPARKED_SHARE: usize = 8;
 /// A connection with part of a request counts as one more for each of so many bytes that have arrived, up to
 /// this number: heads and the first bytes of bodies are held about twice, and other bytes are charged.
 const PART_BYTES: u64 = USED_BYTES / 2;
@@ -49,7 +54,7 @@ const CLOSED_AT_ONCE_SHARE: usize = 32;
 pub struct Connections {
     /// `http.max_connections`, or what memory and descriptors allow.
     max: usize,
-    /// How many used connections may be open before idle ones among them are closed.
+    /// How many used connections may be open before slow ones among them are closed.
     used_max: usize,
     parts: Arc<Parts>,
     /// The limit of descriptors of the process.
@@ -90,6 +95,9 @@ pub struct Connection {
     received_bytes: AtomicU64,
     is_closing: AtomicBool,
     asked_to_close: Notify,
+    /// It was idle when it was last asked to park, and no request has begun since.
+    is_parking: AtomicBool,
+    asked_to_park: Notify,
     /// When the server started.
     started: Instant,
     /// How many further connections the one counts for because part of a request is held.
@@ -193,6 +201,8 @@ impl Connections {
             received_bytes: AtomicU64::new(0),
             is_closing: AtomicBool::new(false),
             asked_to_close: Notify::new(),
+            is_parking: AtomicBool::new(false),
+            asked_to_park: Notify::new(),
             started: self.started,
             held_parts: AtomicUsize::new(0),
             all_parts: self.parts.clone(),
@@ -203,7 +213,8 @@ impl Connections {
     }
 
     /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to
-    /// close if the rest of the process needs their descriptors, or if too many of them have buffers.
+    /// close if the rest of the process needs their descriptors. If too many have buffers, idle ones are parked,
+    /// and if still too many have, those with slow requests are closed.
     pub fn adjust_to(&self, descriptors_open: u64) {
         let mut open = self.open.lock();
         let others = descriptors_open.saturating_sub(open.by_id.len() as u64);
@@ -215,19 +226,33 @@ impl Connections {
         self.close_used(&mut open);
     }
 
-    /// Asks connections with buffers to close until the others fit.
+    /// Asks connections with buffers to park or to close until the others fit.
     fn close_used(&self, open: &mut Open) {
-        if open.alive() <= self.used_max / (1 + PARTS_MAX) {
+        if open.alive() <= self.used_max / UNPARKED_SHARE.max(1 + PARTS_MAX) {
             return;
         }
-        let used: usize = open.by_id.values().map(|connection| connection.weight()).sum();
+        let weight = |open: &Open| -> usize {
+            let left = open.by_id.values().filter(|connection| !connection.is_parking());
+            left.map(|connection| connection.weight()).sum()
+        };
+        let mut used = weight(open);
+        if used > self.used_max / UNPARKED_SHARE {
+            let now_ms = self.now_ms();
+            open.by_id.values().filter(|connection| connection.has_idle_buffers(now_ms)).for_each(
+                |connection| {
+                    connection.is_parking.store(true, Ordering::Relaxed);
+                    connection.asked_to_park.notify_one();
+                },
+            );
+            used = weight(open);
+        }
         let mut surplus = used.saturating_sub(self.used_max);
         if surplus == 0 {
             return;
         }
         self.close_while(open, |connection| {
             let weight = connection.weight();
-            let closes = surplus > 0 && weight > 0;
+            let closes = surplus > 0 && weight > 0 && !connection.is_parking();
             surplus -= weight.min(surplus);
             closes
         });
@@ -304,6 +329,7 @@ impl Connections {
     /// Marks the start of a request on the connection, which is not idle until the guard is dropped.
     pub fn begin_request<'c>(&'c self, connection: &'c Connection) -> RequestGuard<'c> {
         connection.in_flight.fetch_add(1, Ordering::Relaxed);
+        connection.is_parking.store(false, Ordering::Relaxed);
         RequestGuard { connections: self, connection }
     }
 }
@@ -331,6 +357,33 @@ impl Connection {
     /// Whether a request is being answered, or the client has not read a response yet.
     pub fn is_busy(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0 || self.is_write_blocked.load(Ordering::Relaxed)
+    }
+
+    /// Completes when the connection is asked to park.
+    pub async fn asked_to_park(&self) {
+        self.asked_to_park.notified().await;
+    }
+
+    /// Whether the connection was idle when it was asked to park, and still is.
+    pub fn is_parking(&self) -> bool {
+        self.is_parking.load(Ordering::Relaxed) && !self.is_busy()
+    }
+
+    /// Notes that the connection will not be parked.
+    pub fn stop_parking(&self) {
+        self.is_parking.store(false, Ordering::Relaxed);
+    }
+
+    /// Notes that the connection has no buffers any more.
+    pub fn note_parked(&self) {
+        self.stop_parking();
+        self.is_used.store(false, Ordering::Relaxed);
+    }
+
+    fn has_idle_buffers(&self, now_ms: u64) -> bool {
+        self.is_used.load(Ordering::Relaxed)
+            && self.receiving_ms.load(Ordering::Relaxed) == 0
+            && self.idle_since_ms(now_ms).is_some()
     }
 
     /// Completes when the connection is asked to close.
@@ -425,25 +478,27 @@ fn reserved(descriptors_max: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Connections that have been used are closed when there are too many of them, the longest idle ones
-    /// first.
+    /// Idle connections that have been used are parked when there are too many of them, until they are used
+    /// again.
     #[test]
-    fn idle_connections_with_buffers_are_closed() {
+    fn idle_connections_with_buffers_are_parked() {
         let open = connections(None, 20_000);
         let open = Arc::new(Connections { used_max: 2, ..Arc::into_inner(open).expect("one owner") });
         let admissions: Vec<Admission> = (0..5).filter_map(|_| admitted(&open)).collect();
         for (n, admission) in admissions.iter().enumerate() {
-            idle_for_ms(&open, admission, 10_000 - n as u64 * 1_000);
+            idle_for_ms(&open, admission, 4_000 - n as u64 * 1_000);
             if n > 0 {
                 admission.connection.note_bytes(100, false);
             }
         }
         open.adjust_to(5);
-        let closing: Vec<bool> = admissions
-            .iter()
-            .map(|admission| admission.connection.is_closing.load(Ordering::Relaxed))
-            .collect();
-        assert_eq!(closing, [false, true, true, false, false]);
+        let parking = || -> Vec<bool> { admissions.iter().map(|one| one.connection.is_parking()).collect() };
+        assert_eq!(parking(), [false, true, true, true, false]);
+        assert_eq!(open.stats().closed_idle, 0);
+        drop(open.begin_request(&admissions[1].connection));
+        admissions[2].connection.note_parked();
+        assert_eq!(parking(), [false, false, false, true, false]);
+        assert_eq!(admissions[2].connection.weight(), 0);
     }
 
     /// A client that sends most of a request and then waits makes room like an idle one, and counts for more.

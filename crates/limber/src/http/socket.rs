@@ -1,6 +1,6 @@
 //! A client's socket, plain or with TLS.
 
-use std::io::Result;
+use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -13,6 +13,26 @@ use tokio_rustls::server::TlsStream;
 pub enum Socket {
     Plain(TcpStream),
     Tls(Box<TlsStream<ReadAhead<TcpStream>>>),
+    /// What is left where a socket was taken from. It neither reads nor writes.
+    Taken,
+}
+
+impl Socket {
+    /// Waits until the client sends something or closes its half; returns whether it sent something. All that
+    /// arrived before must have been read.
+    pub async fn is_sent_something(&self) -> bool {
+        let stream = match self {
+            Socket::Plain(stream) => stream,
+            Socket::Tls(stream) => stream.get_ref().0.get_ref(),
+            Socket::Taken => return false,
+        };
+        // A socket may be called readable although nothing has arrived, so a byte is looked at.
+        stream.peek(&mut [0]).await.is_ok_and(|count| count > 0)
+    }
+}
+
+fn is_taken() -> Error {
+    Error::from(ErrorKind::NotConnected)
 }
 
 impl AsyncRead for Socket {
@@ -24,6 +44,7 @@ impl AsyncRead for Socket {
         match self.get_mut() {
             Socket::Plain(stream) => Pin::new(stream).poll_read(context, into),
             Socket::Tls(stream) => Pin::new(stream).poll_read(context, into),
+            Socket::Taken => Poll::Ready(Err(is_taken())),
         }
     }
 }
@@ -33,6 +54,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+            Socket::Taken => Poll::Ready(Err(is_taken())),
         }
     }
 
@@ -44,6 +66,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Plain(stream) => Pin::new(stream).poll_write_vectored(context, parts),
             Socket::Tls(stream) => Pin::new(stream).poll_write_vectored(context, parts),
+            Socket::Taken => Poll::Ready(Err(is_taken())),
         }
     }
 
@@ -51,6 +74,7 @@ impl AsyncWrite for Socket {
         match self {
             Socket::Plain(stream) => stream.is_write_vectored(),
             Socket::Tls(stream) => stream.is_write_vectored(),
+            Socket::Taken => false,
         }
     }
 
@@ -58,6 +82,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Plain(stream) => Pin::new(stream).poll_flush(context),
             Socket::Tls(stream) => Pin::new(stream).poll_flush(context),
+            Socket::Taken => Poll::Ready(Err(is_taken())),
         }
     }
 
@@ -65,6 +90,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Taken => Poll::Ready(Err(is_taken())),
         }
     }
 }

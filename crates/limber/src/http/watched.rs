@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::Sleep;
 
@@ -49,10 +50,15 @@ struct Arriving {
     valid: Vec<u8>,
 }
 
+/// Where the socket of a connection is left when the connection is parked: it stays open, without the buffers
+/// that serve it.
+pub type Parked = Arc<Mutex<Option<Socket>>>;
+
 /// A socket whose requests are checked, and whose stalled client is detected.
 pub struct Watched {
     io: TokioIo<Socket>,
     connection: Arc<Connection>,
+    parked: Parked,
     framing: Framing,
     /// Valid bytes that could not be passed on immediately, and how many of them have been passed on since.
     ready: Vec<u8>,
@@ -69,11 +75,12 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Wraps `stream` for `connection`.
-    pub fn new(stream: Socket, connection: Arc<Connection>) -> Watched {
+    /// Wraps `stream` for `connection`. If the connection is parked, `parked` gets the socket.
+    pub fn new(stream: Socket, connection: Arc<Connection>, parked: Parked) -> Watched {
         Watched {
             io: TokioIo::new(stream),
             connection,
+            parked,
             framing: Framing::default(),
             ready: Vec::new(),
             handed_on: 0,
@@ -232,6 +239,12 @@ impl Write for Watched {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let is_unread = self.handed_on < self.ready.len();
+        if self.connection.is_parking() && self.framing.is_between_requests() && !is_unread {
+            let socket = std::mem::replace(self.io.inner_mut(), Socket::Taken);
+            *self.parked.lock() = Some(socket);
+            return Poll::Ready(Ok(()));
+        }
         if self.lingering.is_none() {
             ready!(Pin::new(&mut self.io).poll_shutdown(context))?;
         }

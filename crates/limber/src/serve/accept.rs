@@ -22,7 +22,7 @@ use crate::http::config::HttpConfig;
 use crate::http::connections::{Admission, Connection, Connections, Verdict};
 use crate::http::render::Shape;
 use crate::http::socket::Socket;
-use crate::http::watched::{READ_BYTES_MAX, Watched};
+use crate::http::watched::{Parked, READ_BYTES_MAX, Watched};
 use crate::machine;
 use crate::rest::App;
 
@@ -178,15 +178,29 @@ async fn take_in(
     app: Arc<App>,
     config: Arc<HttpConfig>,
 ) {
-    let connection = admission.connection.clone();
-    // A socket may be called readable although nothing has arrived, so a byte is looked at.
-    let mut first = [0];
-    let arrived = tokio::select! {
-        arrived = stream.peek(&mut first) => arrived,
-        () = connection.asked_to_close() => return,
-    };
-    if arrived.is_ok_and(|count| count > 0) {
-        Box::pin(serve_connection(Socket::Plain(stream), peer, admission, app, config)).await;
+    serve_from_first_bytes(Socket::Plain(stream), peer, admission, app, config).await;
+}
+
+/// Serves a connection whose client has sent nothing yet, and again after it was parked.
+async fn serve_from_first_bytes(
+    mut stream: Socket,
+    peer: SocketAddr,
+    admission: Admission,
+    app: Arc<App>,
+    config: Arc<HttpConfig>,
+) {
+    loop {
+        let is_sent_something = tokio::select! {
+            is_sent_something = stream.is_sent_something() => is_sent_something,
+            () = admission.connection.asked_to_close() => false,
+        };
+        if !is_sent_something {
+            return;
+        }
+        match Box::pin(serve_connection(stream, peer, &admission, &app, &config)).await {
+            Some(parked) => stream = parked,
+            None => return,
+        }
     }
 }
 
@@ -208,25 +222,30 @@ async fn take_in_by_tls(
     };
     match shaken {
         Ok(Ok(stream)) => {
+            // The first request may have been read with the end of the handshake.
             let stream = Socket::Tls(Box::new(stream));
-            Box::pin(serve_connection(stream, peer, admission, app, config)).await;
+            if let Some(parked) = Box::pin(serve_connection(stream, peer, &admission, &app, &config)).await {
+                serve_from_first_bytes(parked, peer, admission, app, config).await;
+            }
         }
         Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a client"),
         Err(_) => tracing::debug!(%peer, "a client took too long to begin with TLS"),
     }
 }
 
+/// Serves a connection until it ends, or is parked. Returns its socket in the latter case.
 async fn serve_connection(
     stream: Socket,
     peer: SocketAddr,
-    admission: Admission,
-    app: Arc<App>,
-    config: Arc<HttpConfig>,
-) {
+    admission: &Admission,
+    app: &Arc<App>,
+    config: &Arc<HttpConfig>,
+) -> Option<Socket> {
+    let parked = Parked::default();
     let connection: &Connection = &admission.connection;
     let service = service_fn(|request| {
         let guard = admission.connections.begin_request(connection);
-        let answered = answer(request, peer, &app, &config);
+        let answered = answer(request, peer, app, config);
         async move {
             let answered = answered.await;
             drop(guard);
@@ -238,24 +257,36 @@ async fn serve_connection(
             .max_buf_size(READ_BYTES_MAX)
             .max_headers(100)
             .half_close(false)
-            .serve_connection(Watched::new(stream, admission.connection.clone()), service)
+            .serve_connection(Watched::new(stream, admission.connection.clone(), parked.clone()), service)
     );
-    let served = tokio::select! {
-        served = serving.as_mut() => served,
-        () = connection.asked_to_close() => {
-            serving.as_mut().graceful_shutdown();
-            match tokio::time::timeout(CLOSING_TIME, serving.as_mut()).await {
-                Ok(served) => served,
-                // A request arrived in between: it is answered, and then the connection closes.
-                Err(_) if connection.is_busy() && !connection.is_slow() => serving.await,
-                // Only the beginning of a request has arrived, and the rest does not come.
-                Err(_) => Ok(()),
+    let served = loop {
+        tokio::select! {
+            served = serving.as_mut() => break served,
+            // If a request arrives in between, it is answered, and then the connection closes.
+            () = connection.asked_to_park() => if connection.is_parking() {
+                serving.as_mut().graceful_shutdown();
+            },
+            () = connection.asked_to_close() => {
+                connection.stop_parking();
+                serving.as_mut().graceful_shutdown();
+                break match tokio::time::timeout(CLOSING_TIME, serving.as_mut()).await {
+                    Ok(served) => served,
+                    // A request arrived in between: it is answered, and then the connection closes.
+                    Err(_) if connection.is_busy() && !connection.is_slow() => serving.await,
+                    // Only the beginning of a request has arrived, and the rest does not come.
+                    Err(_) => Ok(()),
+                };
             }
         }
     };
     if let Err(error) = served {
         tracing::debug!(%error, "connection ended");
     }
+    let socket = parked.lock().take();
+    if socket.is_some() {
+        connection.note_parked();
+    }
+    socket
 }
 
 /// Tells the client of a refused connection the reason, and closes it. If too many clients are being told

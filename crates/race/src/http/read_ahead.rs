@@ -31,6 +31,11 @@ impl<S> ReadAhead<S> {
         ReadAhead { stream, waiting: Vec::new(), taken: 0 }
     }
 
+    /// Returns the stream. What was read ahead of it is not in it any more.
+    pub fn get_ref(&self) -> &S {
+        &self.stream
+    }
+
     fn take_waiting(&mut self, into: &mut ReadBuf<'_>) {
         let rest = &self.waiting[self.taken..];
         let count = rest.len().min(into.remaining());

@@ -14,6 +14,10 @@ use super::gauge::Gauge;
 
 /// Share of `memory.limit` that is kept free for allocations between two measurements.
 const MARGIN_PERCENT: u64 = 5;
+/// Share of `memory.limit` that only upkeep may use, but at most a quarter of what there is.
+const UPKEEP_PERCENT: u64 = 8;
+/// What is kept from requests may always use this share of `memory.limit`.
+const KEPT_PERCENT_MIN: u64 = 10;
 /// After grants of `memory.limit` divided by this number, the process is measured again.
 const GRANTS_PER_LIMIT: u64 = 64;
 /// A charge may be older than its memory, so a measurement may show too little unexplained memory. The
@@ -36,6 +40,8 @@ pub struct Process {
 pub struct Parent {
     memory_limit_bytes: u64,
     gauge: Gauge,
+    /// Bytes that upkeep uses.
+    upkeep_bytes: AtomicU64,
     unexplained_bytes: AtomicU64,
     /// Memory of the process before anything was charged.
     base_bytes: AtomicU64,
@@ -56,6 +62,7 @@ impl Parent {
         Arc::new(Parent {
             memory_limit_bytes,
             gauge: Gauge::new(limit_bytes),
+            upkeep_bytes: AtomicU64::new(0),
             unexplained_bytes: AtomicU64::new(0),
             base_bytes: AtomicU64::new(0),
             granted_bytes: AtomicU64::new(0),
@@ -77,6 +84,27 @@ impl Parent {
         let margin = self.memory_limit_bytes / 100 * MARGIN_PERCENT;
         let left = self.memory_limit_bytes.saturating_sub(margin + self.unexplained_bytes());
         left.min(self.gauge.limit())
+    }
+
+    /// Returns how much may be kept from requests at present.
+    pub(super) fn kept_limit_bytes(&self) -> u64 {
+        (self.limit_bytes() / 2).max(self.memory_limit_bytes / 100 * KEPT_PERCENT_MIN)
+    }
+
+    /// Returns the limit for upkeep, or for all others, who leave room for it.
+    fn limit_bytes_of(&self, is_upkeep: bool) -> u64 {
+        let limit_bytes = self.limit_bytes();
+        if is_upkeep {
+            return limit_bytes;
+        }
+        let reserved_bytes = (self.memory_limit_bytes / 100 * UPKEEP_PERCENT).min(limit_bytes / 4);
+        let upkeep_bytes = self.upkeep_bytes.load(Ordering::Relaxed);
+        limit_bytes.saturating_sub(reserved_bytes.saturating_sub(upkeep_bytes))
+    }
+
+    /// Notes that upkeep uses `bytes` more, or less if negative.
+    pub(super) fn note_upkeep(&self, bytes: i64) {
+        self.upkeep_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Sets `indices.breaker.total.limit`.
@@ -106,19 +134,19 @@ impl Parent {
     }
 
     /// Reserves `bytes`; otherwise returns the used bytes and the limit as `Err`.
-    pub(super) fn add_within(&self, bytes: u64) -> std::result::Result<(), (u64, u64)> {
+    pub(super) fn add_within(&self, bytes: u64, is_upkeep: bool) -> std::result::Result<(), (u64, u64)> {
         let granted_bytes = self.granted_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if granted_bytes > self.memory_limit_bytes / GRANTS_PER_LIMIT
             && let Some(process) = self.process.get()
         {
             self.note((process.held_bytes)(), FORGET_WITHIN);
         }
-        let limit_bytes = self.limit_bytes();
+        let limit_bytes = self.limit_bytes_of(is_upkeep);
         let Err(used_bytes) = self.gauge.add_within(bytes, limit_bytes) else { return Ok(()) };
         if !self.is_freed_for(used_bytes.saturating_add(bytes)) {
             return Err((used_bytes, limit_bytes));
         }
-        let limit_bytes = self.limit_bytes();
+        let limit_bytes = self.limit_bytes_of(is_upkeep);
         self.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| (used_bytes, limit_bytes))
     }
 
@@ -217,8 +245,8 @@ mod tests {
         let parent = parent();
         // More than a 64th is requested, so the process is measured first, without a timer.
         HELD.store(400, Ordering::Relaxed);
-        assert_eq!(parent.add_within(600).expect_err("400 of 950 are taken"), (0, 550));
-        assert!(parent.add_within(500).is_ok());
+        assert_eq!(parent.add_within(600, true).expect_err("400 of 950 are taken"), (0, 550));
+        assert!(parent.add_within(500, true).is_ok());
         HELD.store(900, Ordering::Relaxed);
         parent.measure(900);
         assert_eq!(parent.unexplained_bytes(), 400);
@@ -235,13 +263,13 @@ mod tests {
         HELD.store(800, Ordering::Relaxed);
         FREED.store(700, Ordering::Relaxed);
         parent.measure(800);
-        assert!(parent.add_within(800).is_ok(), "{} of {}", parent.used_bytes(), parent.limit_bytes());
+        assert!(parent.add_within(800, true).is_ok(), "{} of {}", parent.used_bytes(), parent.limit_bytes());
         // Memory that is reserved but not touched yet does not make room for more when memory is freed.
         parent.subtract(800);
         HELD.store(400, Ordering::Relaxed);
         parent.measure(400);
-        assert!(parent.add_within(300).is_ok());
+        assert!(parent.add_within(300, true).is_ok());
         std::thread::sleep(FREE_EVERY);
-        assert!(parent.add_within(400).is_err(), "{} of {}", parent.used_bytes(), parent.limit_bytes());
+        assert!(parent.add_within(400, true).is_err(), "{} of {}", parent.used_bytes(), parent.limit_bytes());
     }
 }
