@@ -42,8 +42,8 @@ pub use field::join::Relations;
 pub use field::{
     DateContext, Ends, Field, FieldId, FieldSink, Flattened, FrequencyFilter, IntegerWidth, KEY_END,
     KEYED_PATH_END, LookedUp, Nested, NumberForm, Precision, RangeEnd, RangeKind, RangeRelation,
-    RangesWanted, Representation, RuntimeScript, Selection, SpaceId, TermCodec, TextParts, TextPrefixes,
-    TextShingles, ValueKind, keyed_path,
+    RangesWanted, Representation, RuntimeScript, Selection, SpaceId, Summary, SummaryColumn, TermCodec,
+    TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path,
 };
 pub use json::copied::{claim_object, claim_tree, copied_bytes, member_bytes};
 pub use json::java::java_text;

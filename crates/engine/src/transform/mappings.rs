@@ -44,7 +44,10 @@ fn add_aggregations(
             definition.get("aggs").or_else(|| definition.get("aggregations")).and_then(Value::as_object);
         let field = || body["field"].as_str().and_then(type_of);
         let mapped = match kind.as_str() {
-            "min" | "max" => field().or_else(|| Some("double".to_owned())),
+            "min" | "max" => {
+                let of_values = field().filter(|kind| kind != "aggregate_metric_double");
+                of_values.or_else(|| Some("double".to_owned()))
+            }
             "sum" | "avg" | "weighted_avg" | "median_absolute_deviation" => Some("double".to_owned()),
             "cardinality" | "value_count" => Some("long".to_owned()),
             "geo_centroid" => Some("geo_point".to_owned()),

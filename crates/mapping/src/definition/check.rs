@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::RequestError;
 use crate::date::{DateFormat, Locale};
-use crate::field::{Check, FieldType, FrequencyFilter, Param};
+use crate::field::{Check, FieldType, FrequencyFilter, Param, SummaryColumn};
 use crate::json::java::{boolean, java_text, mapper_parsing, named_boolean};
 use crate::settings::{Keep, MappingSettings};
 
@@ -46,8 +46,11 @@ pub(super) fn checked(
         Check::ScriptError => given.script_error(),
         Check::Keep => Keep::parse(&java_text(value)).map(|keep| keep.name().into()),
         Check::Dimension => super::time_series::dimension(value, kind),
-        Check::Metric => super::time_series::metric(value, field, kind, true),
-        Check::PositionMetric => super::time_series::metric(value, field, kind, false),
+        Check::Metric => super::time_series::metric(value, field, kind, &["gauge", "counter"]),
+        Check::PositionMetric => super::time_series::metric(value, field, kind, &["position"]),
+        Check::GaugeMetric => super::time_series::metric(value, field, kind, &["gauge"]),
+        Check::SummaryMetrics => given.summary_metrics(),
+        Check::SummaryMetric => summary_metric(value).map(|metric| metric.name().into()),
         Check::Meta => meta(value, field, kind),
         Check::TermVector => given.term_vector(),
         Check::OnlyDefault => given.only_default(),
@@ -263,6 +266,14 @@ impl Given<'_> {
         }
     }
 
+    /// Checks a list of metrics of a summary. Their order and repetitions have no meaning.
+    fn summary_metrics(&self) -> Result<Value, RequestError> {
+        let Value::Array(names) = self.value else { return Err(self.conversion("a list of metrics")) };
+        let metrics = names.iter().map(summary_metric).collect::<Result<Vec<_>, _>>()?;
+        let in_order = SummaryColumn::METRICS.into_iter().filter(|metric| metrics.contains(metric));
+        Ok(in_order.map(SummaryColumn::name).collect())
+    }
+
     /// Refuses everything but the default.
     fn only_default(&self) -> Result<Value, RequestError> {
         let Given { value, field, .. } = *self;
@@ -276,6 +287,13 @@ impl Given<'_> {
             self.kind.name()
         )))
     }
+}
+
+/// Returns the metric of a summary with this name.
+fn summary_metric(value: &Value) -> Result<SummaryColumn, RequestError> {
+    let name = java_text(value);
+    SummaryColumn::metric(&name)
+        .ok_or_else(|| RequestError::illegal_argument(format!("Metric [{name}] is not supported.")))
 }
 
 /// Checks `index_prefixes`. Source: Elasticsearch's `TextFieldMapper#parsePrefixConfig`.

@@ -90,6 +90,7 @@ pub(crate) fn build(
         completion: None,
         feature: None,
         flattened: None,
+        summary: None,
         splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap,
         ignore_above: ignore_above(leaf, settings),

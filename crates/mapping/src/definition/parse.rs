@@ -380,6 +380,7 @@ fn leaf(
     check_script(&leaf, last)?;
     time_series::check(&leaf, is_multi_field, path)?;
     kind.check(&leaf, &Location { path, is_multi_field })?;
+    kind.complete(&mut leaf);
     for name in kind.always_shown() {
         leaf.params.entry(*name).or_insert_with(|| kind.default_of(name));
     }
@@ -461,6 +462,7 @@ fn parameter(
                 | Check::OnlyDefault
                 | Check::Dimensions
                 | Check::Metric
+                | Check::GaugeMetric
                 | Check::PositionMetric
                 | Check::Meta
                 | Check::Script

@@ -58,7 +58,7 @@ pub(super) fn keys(value: &Value) -> Result<Value, RequestError> {
 pub(super) fn check(leaf: &Leaf, is_multi_field: bool, path: &str) -> Result<(), RequestError> {
     let refused = |why: String| Err(RequestError::illegal_argument(why));
     let is_metric = leaf.params.contains_key("time_series_metric");
-    if is_metric && !leaf.flag("doc_values") {
+    if is_metric && leaf.kind.param("doc_values").is_some() && !leaf.flag("doc_values") {
         return refused("Field [time_series_metric] requires that [doc_values] is true".into());
     }
     if !leaf.flag("time_series_dimension") {
@@ -107,17 +107,17 @@ pub(super) fn dimension(value: &Value, kind: &dyn FieldType) -> Result<Value, Re
     }
 }
 
-/// Converts `time_series_metric` to normal form. It has no effect except in `_field_caps`.
+/// Converts `time_series_metric` to normal form. It has no effect except in `_field_caps`. `accepted` are the
+/// metrics that the type can be.
 pub(super) fn metric(
     value: &Value,
     field: &str,
     kind: &dyn FieldType,
-    is_number: bool,
+    accepted: &[&str],
 ) -> Result<Value, RequestError> {
     match value.as_str() {
         None if value.is_null() => Ok(Value::Null),
-        Some("gauge" | "counter") if is_number => Ok(value.clone()),
-        Some("position") if !is_number => Ok(value.clone()),
+        Some(name) if accepted.contains(&name) => Ok(value.clone()),
         Some("counter" | "gauge" | "position") => Err(RequestError::unsupported(format!(
             "parameter [time_series_metric: {}] on field [{field}] of type [{}]",
             java_text(value),
@@ -126,8 +126,9 @@ pub(super) fn metric(
         _ => Err(RequestError::bad_request(
             "mapper_parsing_exception",
             format!(
-                "Unknown value [{}] for field [time_series_metric] - accepted values are [gauge, counter]",
-                java_text(value)
+                "Unknown value [{}] for field [time_series_metric] - accepted values are [{}]",
+                java_text(value),
+                accepted.join(", ")
             ),
         )),
     }

@@ -164,6 +164,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Some(b'{') if node.reads == Reads::Features => self.features(leaf, at),
             Some(b'{') if node.reads == Reads::Query => self.query(leaf, at),
             Some(b'{') if node.reads == Reads::Flattened => self.flattened(leaf, at),
+            Some(b'{') if node.reads == Reads::Summary => self.summary(leaf, at),
             Some(b'{') if node.flat_in.is_some() => self.object_of_field(leaf, at),
             Some(b'{') if node.field.ignore_malformed => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;

@@ -21,6 +21,7 @@ pub mod scan;
 mod scratch;
 mod scripted;
 mod series;
+mod summary;
 mod syntax_fault;
 mod unknown_key;
 mod walk;

@@ -243,6 +243,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (Reads::Feature, _) => self.put_feature(node, leaf, scalar, at),
             (Reads::Features, _) => Err(self.not_features(scalar, at)),
             (Reads::Flattened, _) => Err(self.not_flattened(node, scalar, at)),
+            (Reads::Summary, _) => self.put_summary_of_scalar(node, leaf, scalar, at),
             _ => self.put_bytes(node, leaf, scalar, at),
         }
     }

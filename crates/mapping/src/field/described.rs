@@ -66,6 +66,9 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Adds parameters that follow from the others, so that `GET _mapping` prints them.
+    fn complete(&self, _leaf: &mut Leaf) {}
+
     /// Returns parameters that `GET _mapping` always prints, whether they were given or not.
     fn always_shown(&self) -> &'static [&'static str] {
         &[]
@@ -148,6 +151,20 @@ pub(crate) trait FieldType: Debug + Send + Sync {
             Some(like) => like.read(field, scalar, buffer),
             None => Ok(Typed::Nothing),
         }
+    }
+
+    /// Reads a value of a document as a summary: the stored numbers of each of its columns
+    /// ([`Field::summary`]), in their order.
+    ///
+    /// # Errors
+    /// The cause that the document's error wraps.
+    fn read_summary(&self, field: &Field, _value: &Value) -> Result<Vec<Vec<i64>>, RequestError> {
+        Err(RequestError::unsupported(format!("summaries in field [{}]", field.path)))
+    }
+
+    /// Returns the summary with these numbers as it would be written in a document, for synthetic source.
+    fn show_summary(&self, _field: &Field, _numbers: &[Vec<i64>]) -> Value {
+        Value::Null
     }
 
     /// Returns the type that reads the bounds of its ranges, if those are numbers.

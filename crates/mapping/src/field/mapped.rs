@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::described::FieldType;
+use super::summary::Summary;
 use super::value_kind::ValueKind;
 use crate::analysis::{Analyzer, Normalizer};
 use crate::field::completion::Completion;
@@ -111,6 +112,8 @@ pub struct Field {
     pub feature: Option<RankFeature>,
     /// Which part of a field of type `flattened` it is.
     pub flattened: Option<Flattened>,
+    /// For a field whose values are summaries: their numbers.
+    pub summary: Option<Arc<Summary>>,
     /// For a field that no segment contains: its values are computed during a search. Its id has no meaning.
     pub runtime: Option<RuntimeScript>,
     /// Computes the values that a segment contains when a document is written. Documents have no values of
@@ -255,6 +258,7 @@ impl Field {
             completion: None,
             feature: None,
             flattened: None,
+            summary: None,
             runtime: None,
             script: None,
         }

@@ -18,6 +18,7 @@ mod range_value;
 mod scalar;
 mod show;
 mod sink;
+mod summary;
 mod value_kind;
 
 pub(crate) use declaration::Leaf;
@@ -40,4 +41,5 @@ pub use show::TermCodec;
 pub(crate) use show::float;
 pub(crate) use show::scalar_text;
 pub use sink::{FieldSink, Nested, SpaceId};
+pub use summary::{Summary, SummaryColumn};
 pub use value_kind::{IntegerWidth, NumberForm, Precision, ValueKind};

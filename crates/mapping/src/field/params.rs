@@ -42,6 +42,12 @@ pub(crate) enum Check {
     Metric,
     /// A time series metric of geo points.
     PositionMetric,
+    /// A time series metric of summaries.
+    GaugeMetric,
+    /// A list of the metrics of a summary, stored in their order.
+    SummaryMetrics,
+    /// A metric of a summary.
+    SummaryMetric,
     /// A script, stored in its long form.
     Script,
     /// `fail` or `continue`.

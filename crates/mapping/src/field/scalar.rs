@@ -102,6 +102,8 @@ pub(crate) enum Reads {
     Query,
     /// An object whose keys are not mapped.
     Flattened,
+    /// An object with the numbers of a summary.
+    Summary,
 }
 
 impl Reads {
@@ -122,6 +124,7 @@ impl Reads {
                 | Reads::Features
                 | Reads::Query
                 | Reads::Flattened
+                | Reads::Summary
         )
     }
 }

@@ -4,6 +4,7 @@
 //! test in the type's file. `CONTRIBUTING.md` shows step by step how to add one. No other code knows types:
 //! [`crate::field::Reads`] determines how a document's values are read, and everything else asks the field.
 
+mod aggregate_metric_double;
 mod binary;
 mod boolean;
 mod completion;

@@ -1,5 +1,6 @@
 //! The table of field types.
 
+use super::aggregate_metric_double::AggregateMetricDouble;
 use super::binary::Binary;
 use super::boolean::Boolean;
 use super::completion::Completion;
@@ -67,11 +68,11 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &FlatObject,
     &TokenCount,
     &Version,
+    &AggregateMetricDouble,
 ];
 
 /// Elasticsearch's types that Limber does not have yet. They are refused by name, unlike unknown types.
 pub(crate) static MISSING: &[&str] = &[
-    "aggregate_metric_double",
     "alias",
     "annotated_text",
     "counted_keyword",

@@ -26,6 +26,9 @@ pub(super) fn normalized(field: &Field, value: Value) -> Option<Value> {
             None => Some(value),
         };
     }
+    if field.summary.is_some() {
+        return summaries(field, &value);
+    }
     if field.flattened.is_some() {
         return flattened(field, &value);
     }
@@ -63,6 +66,17 @@ fn read_range(field: &Field, kind: &RangeKind, item: &Value) -> Option<Ends> {
         reader.take(name, value).ok().filter(|is_known| *is_known)?;
     }
     reader.finish().ok()
+}
+
+/// Returns the first summary, then the values that are none, which the field ignored.
+fn summaries(field: &Field, value: &Value) -> Option<Value> {
+    let (mut shown, mut ignored) = (Vec::new(), Vec::new());
+    each_item(value, &mut |item| match field.of.read_summary(field, item) {
+        Ok(numbers) if shown.is_empty() => shown.push(field.of.show_summary(field, &numbers)),
+        _ => ignored.push(item.clone()),
+    });
+    shown.append(&mut ignored);
+    one_or_all(shown)
 }
 
 /// Returns the texts in the order of the document, then those that are too long for the field.

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, Summary};
 use limber_script::ContextScript;
 use limber_segment::SegmentView;
 use limber_segment::points::Points;
@@ -164,6 +164,11 @@ fn bind_fields(
     let &Binding { shard, context, .. } = binding;
     for (place, (values, accepts)) in definition.values().into_iter().enumerate() {
         let type_name = definition.type_name_of(place).unwrap_or(aggregation.type_name);
+        let columns_of = |summary: &Summary| definition.summary_columns(summary);
+        if let Some(columns) = Source::of_summary(values, type_name, shard, columns_of)? {
+            shape.sources.extend(columns);
+            continue;
+        }
         let source = Source::bind(values, accepts, type_name, shard, context.now_millis)?;
         // A source of `composite` is refused under the name of a histogram, which reads ranges where the
         // source does not.

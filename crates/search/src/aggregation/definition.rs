@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, Summary, SummaryColumn};
 use limber_script::{ContextScript, Script, ScriptContext};
 use serde_json::{Map, Value};
 
@@ -42,6 +42,12 @@ pub trait Request: Any + Debug + Send + Sync {
     /// Whether it reads range fields; others refuse such fields.
     fn reads_ranges(&self) -> bool {
         false
+    }
+
+    /// Returns the numbers that it reads of a field whose values are summaries, each of which becomes one of
+    /// [`Bound::sources`]; none if it refuses such fields.
+    fn summary_columns(&self, _summary: &Summary) -> &'static [SummaryColumn] {
+        &[]
     }
 
     /// Whether it shows documents, or terms of documents, that do not match the query.

@@ -75,6 +75,7 @@ fn add_columns(
             if wanted.field.contains('*')
                 && (matches!(field.representation(), Representation::Text | Representation::Shape)
                     || field.range_kind().is_some()
+                    || field.summary.is_some()
                     || reserved::WITHOUT_COLUMN.contains(&&*name)
                     || !field.doc_values)
             {
@@ -85,6 +86,7 @@ fn add_columns(
             check_column(&field, shard)?;
             if matches!(field.representation(), Representation::Shape | Representation::Text)
                 || field.range_kind().is_some()
+                || field.summary.is_some()
             {
                 return Err(RequestError::unsupported(format_args!(
                     "[docvalue_fields] on field [{}] of type [{}]",
@@ -309,6 +311,7 @@ pub(super) fn source_values(
     let is_shown_whole = field.flattened.is_some()
         || field.completion.is_some()
         || field.relations.is_some()
+        || field.summary.is_some()
         || field.feature.is_some_and(|feature| feature.is_named);
     if is_shown_whole {
         return source_keys(source, field, path, wanted);

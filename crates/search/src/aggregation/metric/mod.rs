@@ -26,6 +26,7 @@ mod scripted;
 mod seen_numbers;
 mod string_stats;
 mod student;
+mod summary_collector;
 mod t_test;
 mod term_hashes;
 mod top_hits;

@@ -3,7 +3,7 @@
 //! Source: Elasticsearch's `InternalAvg`, `InternalSum`, `InternalStats`, `InternalExtendedStats` and similar
 //! classes.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, Summary, SummaryColumn};
 use serde_json::{Map, Value};
 
 use super::super::answer::order::{NameCheck, OrderValues};
@@ -17,6 +17,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::{Format, double};
 use super::super::values::kahan::KahanSum;
 use super::numeric_collector::MetricCollector;
+use super::summary_collector::SummaryCollector;
 use crate::error;
 
 /// Which value is shown of those that follow from count, sum, minimum, maximum and sum of squares.
@@ -101,6 +102,17 @@ impl Request for Metric {
         true
     }
 
+    fn summary_columns(&self, _: &Summary) -> &'static [SummaryColumn] {
+        match self.kind {
+            MetricKind::Avg => &[SummaryColumn::Sum, SummaryColumn::ValueCount],
+            MetricKind::Sum => &[SummaryColumn::Sum],
+            MetricKind::Min => &[SummaryColumn::Min],
+            MetricKind::Max => &[SummaryColumn::Max],
+            MetricKind::ValueCount => &[SummaryColumn::ValueCount],
+            MetricKind::Stats | MetricKind::ExtendedStats => &[],
+        }
+    }
+
     /// A script may read scores.
     fn needs_scores(&self) -> bool {
         self.values
@@ -150,7 +162,12 @@ impl Request for Metric {
 
 impl Collect for Metric {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(MetricCollector::new(self, &context.bound.sources()[0], context.budget)?))
+        let (sources, budget) = (context.bound.sources(), context.budget);
+        let adds_counts = matches!(self.kind, MetricKind::Avg | MetricKind::ValueCount);
+        match adds_counts && sources[0].summary.is_some() {
+            true => Ok(Box::new(SummaryCollector::new(self, sources, budget)?)),
+            false => Ok(Box::new(MetricCollector::new(self, &sources[0], budget)?)),
+        }
     }
 }
 

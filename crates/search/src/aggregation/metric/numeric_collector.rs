@@ -183,7 +183,8 @@ impl<'s> MetricCollector<'s> {
         state
     }
 
-    fn state(&self, bucket: u32) -> MetricState {
+    /// Returns the statistics of a bucket so far.
+    pub(super) fn state(&self, bucket: u32) -> MetricState {
         let bucket = bucket as usize;
         let mut state = self.exact_state(bucket);
         let doubles = &self.doubles;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limber_mapping::date::Resolution;
 use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{
-    DateContext, Field, Mapping, NumberForm, RangeKind, RequestError, Selection, ValueKind,
+    DateContext, Field, Mapping, NumberForm, RangeKind, RequestError, Selection, SummaryColumn, ValueKind,
 };
 use limber_script::{GivenValue, ScriptContext};
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ pub struct Source {
     pub(in crate::aggregation) runtime: Option<Arc<RuntimeField>>,
     /// Whether the whole numbers of the field are turned into doubles, because `missing` is a fraction.
     pub(in crate::aggregation) is_widened: bool,
+    /// The numbers that it reads, if the field's values are summaries.
+    pub(in crate::aggregation) summary: Option<SummaryColumn>,
 }
 
 /// A script on one shard, and the field whose values it gets as `_value`.
@@ -295,7 +297,6 @@ impl Source {
         let is_widened =
             accepts != Accepts::Dates && field.as_deref().is_some_and(|field| is_fraction(options, field));
         let source = Source {
-            name: options.field.clone(),
             field,
             format,
             missing: options.missing.clone(),
@@ -303,6 +304,7 @@ impl Source {
             script,
             runtime,
             is_widened,
+            ..Source::unmapped(&options.field)
         };
         source.check_missing()?;
         Ok(source)
@@ -330,6 +332,7 @@ impl Source {
             script: None,
             runtime: None,
             is_widened: false,
+            summary: None,
         }
     }
 
@@ -429,8 +432,7 @@ impl Source {
                     None => format.parse_with_math(&text, self.now_millis, false, zone)?,
                 }));
             }
-            let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
-            let number = number.ok_or_else(|| {
+            let number = number_in(value).ok_or_else(|| {
                 crate::values::json::number_format(
                     crate::values::json::scalar_text(value).unwrap_or_default(),
                 )

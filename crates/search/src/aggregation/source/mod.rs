@@ -6,6 +6,7 @@ mod filled;
 mod key_reader;
 mod number_reader;
 mod ordinal_reader;
+mod summary;
 
 pub use computed_terms::ComputedTerms;
 pub use field::{Accepts, Source};
