@@ -45,7 +45,8 @@ fn add_aggregations(
         let field = || body["field"].as_str().and_then(type_of);
         let mapped = match kind.as_str() {
             "min" | "max" => {
-                let of_values = field().filter(|kind| kind != "aggregate_metric_double");
+                let of_values =
+                    field().filter(|kind| !matches!(kind.as_str(), "aggregate_metric_double" | "histogram"));
                 of_values.or_else(|| Some("double".to_owned()))
             }
             "sum" | "avg" | "weighted_avg" | "median_absolute_deviation" => Some("double".to_owned()),

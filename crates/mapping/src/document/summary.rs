@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::walk::{Stop, Walk};
 use super::{error, json};
 use crate::RequestError;
-use crate::field::{FieldSink, Scalar};
+use crate::field::{Field, FieldSink, Representation, Scalar};
 use crate::mapping::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
@@ -59,10 +59,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 self.note_ignored(leaf);
                 return Ok(());
             }
-            Err(cause) => {
-                let (path_and_kind, id) = ((&*field.path, field.type_name()), &self.scratch.id);
-                return Err(error::field(self.bytes, at, path_and_kind, id, preview, cause).into());
-            }
+            Err(cause) => return Err(self.summary_refused(node, (at, preview), cause)),
         };
         let tree = self.tree;
         let columns = field.summary.iter().flat_map(|summary| &summary.columns);
@@ -73,7 +70,26 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 numbers.iter().for_each(|&number| self.sink.number(&column.field, number));
             }
         }
+        if field.representation() == Representation::Terms {
+            // The column of the field itself only shows that there is a summary.
+            self.sink.term(field, &[]);
+        }
         Ok(())
+    }
+
+    /// Returns the error about a value that is no summary. Elasticsearch shows no histograms in errors.
+    #[cold]
+    fn summary_refused(&self, node: &Leaf, (at, preview): (usize, &str), cause: RequestError) -> Stop {
+        let field = &*node.field;
+        let cause = match cause.kind {
+            "document_parsing_exception" => error::document(self.bytes, at, cause.reason),
+            _ => cause,
+        };
+        if is_histogram(field) {
+            return self.unreadable(node, at, cause);
+        }
+        let (path_and_kind, id) = ((&*field.path, field.type_name()), &self.scratch.id);
+        error::field(self.bytes, at, path_and_kind, id, preview, cause).into()
     }
 
     /// Refuses a second summary in the same document.
@@ -82,10 +98,15 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         match std::mem::replace(&mut self.scratch.single[leaf as usize], document) == document {
             false => Ok(()),
             true => Err(RequestError::illegal_argument(format!(
-                "Field [{}] of type [{}] does not support indexing multiple values for the same field in the same document",
+                "Field [{}] of type [{}] {} support indexing multiple values for the same field in the same document",
                 node.field.path,
-                node.field.type_name()
+                node.field.type_name(),
+                if is_histogram(&node.field) { "doesn't not" } else { "does not" }
             ))),
         }
     }
+}
+
+fn is_histogram(field: &Field) -> bool {
+    field.summary.as_ref().is_some_and(|summary| summary.is_histogram())
 }

@@ -23,9 +23,27 @@ pub enum SummaryColumn {
     Sum,
     /// The number of values.
     ValueCount,
+    /// The values of a histogram, ascending.
+    Values,
+    /// For each value of a histogram, the counts of all values up to it. They ascend, so that a column keeps
+    /// them in the order of the values.
+    Totals,
 }
 
 impl Summary {
+    /// Whether it is a histogram: values with their counts.
+    pub fn is_histogram(&self) -> bool {
+        self.path(SummaryColumn::Values).is_some()
+    }
+
+    /// Returns the columns of a histogram's values and counts; none if it is not a histogram.
+    pub fn weighted_columns(&self) -> &'static [SummaryColumn] {
+        match self.is_histogram() {
+            true => &[SummaryColumn::Values, SummaryColumn::Totals],
+            false => &[],
+        }
+    }
+
     /// Returns the path of the field that has these numbers.
     pub fn path(&self, wanted: SummaryColumn) -> Option<&Arc<str>> {
         self.columns.iter().find(|(column, _)| *column == wanted).map(|(_, path)| path)
@@ -37,13 +55,15 @@ impl SummaryColumn {
     pub(crate) const METRICS: [SummaryColumn; 4] =
         [SummaryColumn::Min, SummaryColumn::Max, SummaryColumn::Sum, SummaryColumn::ValueCount];
 
-    /// Returns Elasticsearch's name.
+    /// Returns Elasticsearch's name, which is the last name of the field's path.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SummaryColumn::Min => "min",
             SummaryColumn::Max => "max",
             SummaryColumn::Sum => "sum",
             SummaryColumn::ValueCount => "value_count",
+            SummaryColumn::Values => "values",
+            SummaryColumn::Totals => "counts",
         }
     }
 

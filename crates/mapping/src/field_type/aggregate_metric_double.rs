@@ -8,26 +8,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::floating::Floating;
-use super::integer::Whole;
+use super::summary_part::{number_type, summary_part, unexpected};
 use crate::RequestError;
-use crate::error::token;
 use crate::field::{
-    Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, IntegerWidth, KEEP, KeptIn, Leaf,
-    Location, META, OwnedScalar, Param, Precision, RangeEnd, Reads, Selection, Summary, SummaryColumn, Typed,
-    Update, ValueKind, Wanted, param,
+    Check, DateContext, Field, FieldType, IGNORE_MALFORMED, IntegerWidth, KEEP, KeptIn, Leaf, Location, META,
+    OwnedScalar, Param, Precision, RangeEnd, Reads, Selection, Summary, SummaryColumn, Typed, Update,
+    ValueKind, Wanted, param,
 };
 use crate::json::java::mapper_parsing;
 use crate::number::f64_from_sortable;
 
 #[derive(Debug)]
 pub(super) struct AggregateMetricDouble;
-
-/// The hidden field of a metric that is not the default.
-#[derive(Debug)]
-struct MetricField {
-    is_count: bool,
-}
 
 static PARAMS: &[Param] = &[
     IGNORE_MALFORMED,
@@ -53,17 +45,12 @@ fn default_metric(leaf: &Leaf) -> Option<SummaryColumn> {
     }
 }
 
-/// Returns the type of a metric's numbers.
-fn number_type(is_count: bool) -> &'static dyn FieldType {
-    match is_count {
-        true => &Whole(IntegerWidth::Integer),
-        false => &Floating(Precision::Double),
-    }
-}
-
 /// Returns the type with whose rules the field is searched.
 fn searched_like(field: &Field) -> &'static dyn FieldType {
-    number_type(matches!(field.values, ValueKind::Long(_)))
+    match field.values {
+        ValueKind::Long(_) => number_type(SummaryColumn::ValueCount),
+        _ => number_type(SummaryColumn::Max),
+    }
 }
 
 /// Reads the number of a metric as it is stored.
@@ -72,7 +59,7 @@ fn number_of(field: &Field, metric: SummaryColumn, value: &Value) -> Result<i64,
         return Err(unexpected("VALUE_NUMBER", value));
     }
     let (scalar, mut buffer) = (OwnedScalar::from_json(value), [0; 16]);
-    match number_type(metric == SummaryColumn::ValueCount).read(field, scalar.borrow(), &mut buffer) {
+    match number_type(metric).read(field, scalar.borrow(), &mut buffer) {
         Ok(Typed::Number(stored)) => Ok(stored),
         Ok(_) => Err(unexpected("VALUE_NUMBER", value)),
         Err(cause) => {
@@ -80,14 +67,6 @@ fn number_of(field: &Field, metric: SummaryColumn, value: &Value) -> Result<i64,
             Err(RequestError::illegal_argument(reason).caused_by(*cause))
         }
     }
-}
-
-/// Returns the error about a value that does not begin with the expected token.
-fn unexpected(expected: &str, value: &Value) -> RequestError {
-    let found = token(value);
-    RequestError::parsing(format!(
-        "Failed to parse object: expecting token of type [{expected}] but found [{found}]"
-    ))
 }
 
 /// Checks the metrics of a summary together.
@@ -176,14 +155,7 @@ impl FieldType for AggregateMetricDouble {
     fn parts(&self, leaf: &Leaf) -> Vec<(String, Leaf)> {
         let default = default_metric(leaf);
         let others = metrics(leaf).into_iter().filter(|metric| Some(*metric) != default);
-        let part = |metric: SummaryColumn| -> (String, Leaf) {
-            let kind: &'static dyn FieldType = match metric {
-                SummaryColumn::ValueCount => &MetricField { is_count: true },
-                _ => &MetricField { is_count: false },
-            };
-            (metric.name().to_owned(), Leaf::of(kind))
-        };
-        others.map(part).collect()
+        others.map(summary_part).collect()
     }
 
     fn reads(&self) -> Reads {
@@ -249,28 +221,6 @@ impl FieldType for AggregateMetricDouble {
         context: &DateContext<'_>,
     ) -> Result<Selection, RequestError> {
         searched_like(field).select_range(field, lower, upper, context)
-    }
-}
-
-impl FieldType for MetricField {
-    fn name(&self) -> &'static str {
-        if self.is_count { "integer" } else { "double" }
-    }
-
-    fn params(&self) -> &'static [Param] {
-        &[DOC_VALUES]
-    }
-
-    fn like(&self) -> Option<&'static dyn FieldType> {
-        Some(number_type(self.is_count))
-    }
-
-    fn finish(&self, _: &Leaf, field: &mut Field) {
-        (field.is_part, field.is_hidden) = (true, true);
-    }
-
-    fn takes_script(&self) -> bool {
-        false
     }
 }
 

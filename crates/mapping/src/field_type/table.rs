@@ -11,6 +11,7 @@ use super::flattened::Flattened;
 use super::floating::Floating;
 use super::geo_point::GeoPointType;
 use super::geo_shape::GeoShape;
+use super::histogram::Histogram;
 use super::integer::Whole;
 use super::ip::Ip;
 use super::join::Join;
@@ -69,6 +70,7 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &TokenCount,
     &Version,
     &AggregateMetricDouble,
+    &Histogram,
 ];
 
 /// Elasticsearch's types that Limber does not have yet. They are refused by name, unlike unknown types.
@@ -78,7 +80,6 @@ pub(crate) static MISSING: &[&str] = &[
     "counted_keyword",
     "dense_vector",
     "exponential_histogram",
-    "histogram",
     "icu_collation_keyword",
     "murmur3",
     "passthrough",

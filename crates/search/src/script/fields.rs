@@ -39,6 +39,11 @@ impl BoundFields {
                     let (path, name) = (&field.path, field.type_name());
                     Some(RequestError::unsupported(format!("field [{path}] of type [{name}] in scripts")))
                 }
+                Some(field) if field.summary.as_ref().is_some_and(|summary| summary.is_histogram()) => {
+                    let name = field.type_name();
+                    let reason = format!("The [{name}] field does not support scripts");
+                    Some(RequestError::illegal_argument(reason))
+                }
                 Some(field) => match crate::context::columns::check_column(field, shard) {
                     Err(error) => Some(error.to_request_error()),
                     Ok(()) => None,

@@ -18,6 +18,7 @@ use super::super::values::format::{Format, double};
 use super::super::values::kahan::KahanSum;
 use super::numeric_collector::MetricCollector;
 use super::summary_collector::SummaryCollector;
+use super::weighted_sums::WeightedSums;
 use crate::error;
 
 /// Which value is shown of those that follow from count, sum, minimum, maximum and sum of squares.
@@ -102,14 +103,16 @@ impl Request for Metric {
         true
     }
 
-    fn summary_columns(&self, _: &Summary) -> &'static [SummaryColumn] {
+    fn summary_columns(&self, summary: &Summary) -> &'static [SummaryColumn] {
         match self.kind {
+            MetricKind::Stats | MetricKind::ExtendedStats => &[],
+            MetricKind::Min | MetricKind::Max if summary.is_histogram() => &[SummaryColumn::Values],
+            _ if summary.is_histogram() => summary.weighted_columns(),
             MetricKind::Avg => &[SummaryColumn::Sum, SummaryColumn::ValueCount],
             MetricKind::Sum => &[SummaryColumn::Sum],
             MetricKind::Min => &[SummaryColumn::Min],
             MetricKind::Max => &[SummaryColumn::Max],
             MetricKind::ValueCount => &[SummaryColumn::ValueCount],
-            MetricKind::Stats | MetricKind::ExtendedStats => &[],
         }
     }
 
@@ -163,10 +166,14 @@ impl Request for Metric {
 impl Collect for Metric {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
         let (sources, budget) = (context.bound.sources(), context.budget);
-        let adds_counts = matches!(self.kind, MetricKind::Avg | MetricKind::ValueCount);
-        match adds_counts && sources[0].summary.is_some() {
-            true => Ok(Box::new(SummaryCollector::new(self, sources, budget)?)),
-            false => Ok(Box::new(MetricCollector::new(self, &sources[0], budget)?)),
+        match (self.kind, sources[0].summary) {
+            (MetricKind::Avg | MetricKind::Sum | MetricKind::ValueCount, Some(SummaryColumn::Values)) => {
+                Ok(Box::new(WeightedSums::new(self.kind, sources, budget)))
+            }
+            (MetricKind::Avg | MetricKind::ValueCount, Some(_)) => {
+                Ok(Box::new(SummaryCollector::new(self, sources, budget)?))
+            }
+            _ => Ok(Box::new(MetricCollector::new(self, &sources[0], budget)?)),
         }
     }
 }

@@ -7,9 +7,11 @@ mod key_reader;
 mod number_reader;
 mod ordinal_reader;
 mod summary;
+mod weighted_reader;
 
 pub use computed_terms::ComputedTerms;
 pub use field::{Accepts, Source};
 pub use key_reader::KeyReader;
 pub use number_reader::NumberReader;
 pub use ordinal_reader::OrdinalReader;
+pub use weighted_reader::WeightedReader;

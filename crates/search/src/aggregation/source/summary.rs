@@ -1,6 +1,6 @@
 //! A field of summaries in an aggregation: "which columns does it read in place of values?"
 //!
-//! Source: Elasticsearch's `AggregateMetricsValuesSourceType`.
+//! Source: Elasticsearch's `AggregateMetricsValuesSourceType`, `AnalyticsValuesSourceType`.
 
 use limber_mapping::{Field, RequestError, Summary, SummaryColumn};
 
@@ -27,11 +27,13 @@ impl Source {
         let Some(summary) = &field.summary else { return Ok(None) };
         let columns = columns_of(summary);
         if columns.is_empty() {
-            let reason = not_supported(&field, aggregation).reason;
-            let kind = "unsupported_aggregation_on_downsampled_index";
-            return Err(RequestError::bad_request(kind, reason).into());
+            let mut error = not_supported(&field, aggregation);
+            if !summary.is_histogram() {
+                error.kind = "unsupported_aggregation_on_downsampled_index";
+            }
+            return Err(error.into());
         }
-        check_options(options, &field, aggregation)?;
+        check_options(options, &field, summary, aggregation)?;
         let source = |column: &SummaryColumn| -> Result<Source> {
             let bare = Source { summary: Some(*column), ..Source::unmapped(&options.field) };
             let path = summary.path(*column);
@@ -49,6 +51,7 @@ impl Source {
 fn check_options(
     options: &ValuesOptions,
     field: &Field,
+    summary: &Summary,
     aggregation: &str,
 ) -> std::result::Result<(), RequestError> {
     if let Some(value_type) = options.value_type {
@@ -63,10 +66,13 @@ fn check_options(
         )));
     }
     if options.missing.is_some() {
-        return Err(RequestError::illegal_argument(
-            "Can't apply missing values on a class org.elasticsearch.xpack.aggregatemetric.aggregations.support.\
-             AggregateMetricsValuesSource$AggregateMetricDouble$Fielddata",
-        ));
+        let (plugin, class) = match summary.is_histogram() {
+            true => ("analytics", "HistogramValuesSource$Histogram"),
+            false => ("aggregatemetric", "AggregateMetricsValuesSource$AggregateMetricDouble"),
+        };
+        return Err(RequestError::illegal_argument(format!(
+            "Can't apply missing values on a class org.elasticsearch.xpack.{plugin}.aggregations.support.{class}$Fielddata"
+        )));
     }
     Ok(())
 }
