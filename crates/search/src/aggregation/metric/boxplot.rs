@@ -1,10 +1,11 @@
 //! `boxplot`: quartiles, extremes and whiskers. Source: Elasticsearch's `BoxplotAggregationBuilder`,
 //! `InternalBoxplot`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, Summary, SummaryColumn};
 use serde_json::{Map, Value};
 
 use super::super::answer::order::{NameCheck, OrderValues};
+use super::super::answer::partial::{Finding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::collector::Collector;
@@ -15,6 +16,8 @@ use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::double;
 use super::digest::Digest;
 use super::digest_collector::{DigestCollector, Numbers, compression, merged};
+use super::distribution::Distribution;
+use super::weighted_distributions::{OfDistribution, WeightedDistributions};
 use crate::error::Result;
 
 const COMPRESSION: f64 = 100.0;
@@ -57,6 +60,10 @@ impl Request for Boxplot {
         vec![(&self.values, Accepts::Quantities)]
     }
 
+    fn summary_columns(&self, summary: &Summary) -> &'static [SummaryColumn] {
+        summary.weighted_columns()
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }
@@ -79,11 +86,34 @@ impl Request for Boxplot {
 
 impl Collect for Boxplot {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let sources = context.bound.sources();
+        if sources[0].summary.is_some() {
+            return Ok(Box::new(WeightedDistributions::new(self, sources, context.budget)));
+        }
         Ok(Box::new(DigestCollector::new(
             self.compression,
             context,
             Numbers { names: &NAMES, of: |digest| numbers(digest).into() },
         )?))
+    }
+}
+
+impl OfDistribution for Boxplot {
+    fn begin(&self) -> Distribution {
+        Distribution::Digest(Digest::new(self.compression))
+    }
+
+    fn compared(&self, distribution: &Distribution, name: Option<&str>) -> f64 {
+        let Distribution::Digest(digest) = distribution else { return f64::NAN };
+        let place = name.and_then(|name| NAMES.iter().position(|own| *own == name));
+        numbers(digest)[place.unwrap_or(0)]
+    }
+
+    fn found(&self, distribution: Distribution) -> Partial {
+        match distribution {
+            Distribution::Digest(digest) => Finding::into_partial(digest),
+            Distribution::Hdr(_) => unreachable!("the values of a boxplot are in a t-digest"),
+        }
     }
 }
 

@@ -136,7 +136,8 @@ impl Digest {
         self.is_settled = true;
     }
 
-    fn add_weighted(&mut self, value: f64, weight: u64) {
+    /// Adds a value with a weight. If it becomes a centroid, it stays whole.
+    pub(super) fn add_weighted(&mut self, value: f64, weight: u64) {
         self.is_settled = false;
         let weight_len = usize::try_from(weight).unwrap_or(usize::MAX);
         if let State::Exact(values) = &mut self.state {

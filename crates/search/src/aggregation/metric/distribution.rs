@@ -51,6 +51,17 @@ impl Distribution {
         }
     }
 
+    /// Adds a value with a weight. Returns false if it cannot be stored.
+    pub fn add_weighted(&mut self, value: f64, weight: u64) -> bool {
+        match self {
+            Distribution::Digest(digest) => {
+                digest.add_weighted(value, weight);
+                true
+            }
+            Distribution::Hdr(histogram) => histogram.add_counted(value, weight),
+        }
+    }
+
     /// Adds a value. Returns false if it cannot be stored.
     #[inline]
     pub fn add(&mut self, value: f64) -> bool {

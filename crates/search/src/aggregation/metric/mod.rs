@@ -33,6 +33,7 @@ mod top_hits;
 mod top_metrics;
 mod value_counts;
 mod weighted_avg;
+mod weighted_distributions;
 mod weighted_sums;
 
 pub use boxplot::Boxplot;

@@ -5,10 +5,11 @@
 //! `PercentilesConfig`.
 
 use limber_mapping::number::java_double;
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, Summary, SummaryColumn};
 use serde_json::{Map, Value};
 
 use super::super::answer::order::{NameCheck, OrderValues};
+use super::super::answer::partial::Partial;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::bind::Shape;
@@ -23,6 +24,7 @@ use super::distribution::Distribution;
 use super::hdr::{DIGITS_MAX, Histogram};
 use super::moving::MovingDistribution;
 use super::percentiles_collector::PercentilesCollector;
+use super::weighted_distributions::{OfDistribution, WeightedDistributions};
 use crate::error::Result;
 use crate::values::json;
 
@@ -206,6 +208,10 @@ impl Request for Percentiles {
         true
     }
 
+    fn summary_columns(&self, summary: &Summary) -> &'static [SummaryColumn] {
+        summary.weighted_columns()
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }
@@ -241,7 +247,25 @@ impl Request for Percentiles {
 
 impl Collect for Percentiles {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PercentilesCollector::new(self, &context.bound.sources()[0], &context)?))
+        let sources = context.bound.sources();
+        match sources[0].summary {
+            Some(_) => Ok(Box::new(WeightedDistributions::new(self, sources, context.budget))),
+            None => Ok(Box::new(PercentilesCollector::new(self, &sources[0], &context)?)),
+        }
+    }
+}
+
+impl OfDistribution for Percentiles {
+    fn begin(&self) -> Distribution {
+        self.empty()
+    }
+
+    fn compared(&self, distribution: &Distribution, name: Option<&str>) -> f64 {
+        self.order_value(distribution, name)
+    }
+
+    fn found(&self, distribution: Distribution) -> Partial {
+        Partial::Distribution(Box::new(distribution))
     }
 }
 

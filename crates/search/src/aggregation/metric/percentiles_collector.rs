@@ -187,7 +187,8 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
     }
 }
 
-fn negative() -> RequestError {
+/// Returns the error about a value that an HDR histogram cannot store.
+pub(super) fn negative() -> RequestError {
     RequestError::bad_request(
         "illegal_argument_exception",
         "Negative values are not supported by HDR aggregation",
