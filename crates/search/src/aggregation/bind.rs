@@ -73,6 +73,11 @@ impl Bound {
         self.times.as_ref()
     }
 
+    /// Whether it reads summaries, which have counts of their own in place of `_doc_count`.
+    pub fn reads_summaries(&self) -> bool {
+        self.sources().iter().any(|source| source.summary.is_some())
+    }
+
     /// Returns the fields that [`Definition`] names.
     pub fn sources(&self) -> &[Source] {
         &self.shape.sources
@@ -234,7 +239,8 @@ fn collector<'s>(
     let Kind::Own(definition) = &bound.kind else { return Ok(Box::new(NoCollector)) };
     let inner = bound.inner.as_ref().unwrap_or(shard);
     let mut subs = collectors(&bound.subs, inner, is_alone && definition.is_single_bucket(), budget)?;
-    let is_weighted = definition.takes_subs() && weighted::is_weighted(inner)?;
+    let counts_documents = definition.takes_subs() && !bound.reads_summaries();
+    let is_weighted = counts_documents && weighted::is_weighted(inner)?;
     if is_weighted {
         subs.add(weighted::NAME, Box::new(MoreDocuments::new(budget)));
     }

@@ -1,24 +1,26 @@
 //! The options of `histogram`. Source: Elasticsearch's `HistogramAggregationBuilder`.
 
 use limber_mapping::number::java_double;
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, Summary, SummaryColumn};
 use serde_json::{Map, Value};
 
 use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::KeyedBucket;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
-use super::super::bind::Shape;
+use super::super::bind::{Bound, Shape};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::double;
+use super::super::values::refused::check_no_subs;
 use super::bounds::Bounds;
 use super::histogram_collector::HistogramCollector;
 use super::keyed::{filled_range, render_keyed, sorted};
 use super::range_histogram::{RangeHistogramCollector, RangeKeys};
+use super::weighted_buckets::WeightedHistogram;
 use crate::error;
 use crate::query::Query;
 use crate::values::json;
@@ -143,6 +145,14 @@ impl Request for Histogram {
         true
     }
 
+    fn summary_columns(&self, summary: &Summary) -> &'static [SummaryColumn] {
+        summary.weighted_columns()
+    }
+
+    fn check_subs(&self, own: &Aggregation, bound: &Bound) -> Result<(), RequestError> {
+        check_no_subs(own, bound, "Histogram")
+    }
+
     fn order(&self) -> Option<&BucketOrder> {
         Some(&self.order)
     }
@@ -175,6 +185,9 @@ impl Collect for Histogram {
         let CollectorContext { bound, subs, shard, budget, .. } = context;
         let source = &bound.sources()[0];
         Ok(match source.range_kind() {
+            None if bound.reads_summaries() => {
+                Box::new(WeightedHistogram::new(self, bound.sources(), subs, budget))
+            }
             Some(kind) => {
                 let keys = RangeKeys::Numbers(self);
                 Box::new(RangeHistogramCollector::new(keys, kind, source, subs, budget))

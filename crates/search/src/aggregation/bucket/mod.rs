@@ -32,6 +32,7 @@ mod range_histogram;
 mod rounding;
 mod time_series;
 mod variable_width_histogram;
+mod weighted_buckets;
 
 pub use adjacency_matrix::AdjacencyMatrix;
 pub use auto_date_collector::AutoDateFindings;

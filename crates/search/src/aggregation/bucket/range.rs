@@ -3,13 +3,13 @@
 
 use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint, Unit};
 use limber_mapping::number::java_double;
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, Summary, SummaryColumn};
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::{Bucket, with_places};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown};
-use super::super::bind::Shape;
+use super::super::bind::{Bound, Shape};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions, unknown_field};
@@ -17,8 +17,10 @@ use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::claimed;
 use super::super::values::format::{Format, double};
+use super::super::values::refused::check_no_subs;
 use super::date_options::instant;
 use super::range_collector::RangeCollector;
+use super::weighted_buckets::WeightedRanges;
 use crate::error::Result;
 use crate::values::json;
 
@@ -138,6 +140,17 @@ impl Request for Ranges {
         true
     }
 
+    fn summary_columns(&self, summary: &Summary) -> &'static [SummaryColumn] {
+        match self.has_dates || self.origin.is_some() {
+            true => &[],
+            false => summary.weighted_columns(),
+        }
+    }
+
+    fn check_subs(&self, own: &Aggregation, bound: &Bound) -> std::result::Result<(), RequestError> {
+        check_no_subs(own, bound, "Range")
+    }
+
     fn complete_shape(&self, shape: &mut Shape) -> Result<()> {
         shape.ranges = self.bound(&shape.sources[0])?;
         Ok(())
@@ -151,8 +164,11 @@ impl Request for Ranges {
 impl Collect for Ranges {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let CollectorContext { bound, subs, budget, .. } = context;
-        let source = &bound.sources()[0];
-        Ok(Box::new(RangeCollector::new(self, &bound.shape.ranges, source, subs, budget)?))
+        let (ranges, sources) = (&bound.shape.ranges, bound.sources());
+        match bound.reads_summaries() {
+            true => Ok(Box::new(WeightedRanges::new(ranges, sources, subs, budget))),
+            false => Ok(Box::new(RangeCollector::new(self, ranges, &sources[0], subs, budget)?)),
+        }
     }
 }
 

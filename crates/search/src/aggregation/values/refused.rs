@@ -1,8 +1,10 @@
-//! Which aggregations accept shapes and ranges, and the errors of the others.
+//! Which aggregations accept shapes, ranges and summaries, and the errors of the others.
 
 use limber_mapping::{Field, RangeKind, RequestError};
 
+use crate::aggregation::bind::Bound;
 use crate::aggregation::options::ValuesOptions;
+use crate::aggregation::tree::Aggregation;
 
 /// Checks whether an aggregation accepts shapes. Source: Elasticsearch's `SpatialPlugin`.
 pub(in crate::aggregation) fn check_shapes(
@@ -65,6 +67,21 @@ pub(in crate::aggregation) fn check_ranges(
         ));
     }
     Ok(())
+}
+
+/// Refuses sub-aggregations below buckets of histogram fields, whose buckets have no documents. `name` is that
+/// of the aggregation in the error.
+pub(in crate::aggregation) fn check_no_subs(
+    own: &Aggregation,
+    bound: &Bound,
+    name: &str,
+) -> Result<(), RequestError> {
+    if !bound.reads_summaries() || own.subs.iter().all(Aggregation::is_pipeline) {
+        return Ok(());
+    }
+    Err(RequestError::illegal_argument(format!(
+        "{name} aggregation on histogram fields does not support sub-aggregations"
+    )))
 }
 
 pub(in crate::aggregation) fn not_supported(field: &Field, aggregation: &str) -> RequestError {
