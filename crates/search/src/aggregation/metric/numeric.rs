@@ -9,10 +9,11 @@ use serde_json::{Map, Value};
 use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
+use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
-use super::super::source::Accepts;
+use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::{Format, double};
 use super::super::values::kahan::KahanSum;
@@ -83,6 +84,23 @@ impl Metric {
 
     pub(crate) fn value_count(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::ValueCount, options)
+    }
+
+    /// Makes the collector of the values of a field, or of the columns of its summaries.
+    pub(super) fn collector_of<'s>(
+        &self,
+        sources: &'s [Source],
+        budget: &'s Budget,
+    ) -> error::Result<Box<dyn Collector<'s> + 's>> {
+        match (self.kind, sources) {
+            (kind, [_, totals]) if totals.summary == Some(SummaryColumn::Totals) => {
+                Ok(Box::new(WeightedSums::new(kind, sources, budget)))
+            }
+            (MetricKind::Avg | MetricKind::ValueCount, [first, ..]) if first.summary.is_some() => {
+                Ok(Box::new(SummaryCollector::new(self, sources, budget)?))
+            }
+            _ => Ok(Box::new(MetricCollector::new(self, &sources[0], budget)?)),
+        }
     }
 
     fn is_multi_value(&self) -> bool {
@@ -165,16 +183,7 @@ impl Request for Metric {
 
 impl Collect for Metric {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
-        let (sources, budget) = (context.bound.sources(), context.budget);
-        match (self.kind, sources[0].summary) {
-            (MetricKind::Avg | MetricKind::Sum | MetricKind::ValueCount, Some(SummaryColumn::Values)) => {
-                Ok(Box::new(WeightedSums::new(self.kind, sources, budget)))
-            }
-            (MetricKind::Avg | MetricKind::ValueCount, Some(_)) => {
-                Ok(Box::new(SummaryCollector::new(self, sources, budget)?))
-            }
-            _ => Ok(Box::new(MetricCollector::new(self, &sources[0], budget)?)),
-        }
+        self.collector_of(context.bound.sources(), context.budget)
     }
 }
 

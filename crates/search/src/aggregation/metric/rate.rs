@@ -4,7 +4,7 @@
 //! `AbstractRateAggregator`, `InternalRate`. The length of a bucket is that of the nearest enclosing
 //! `date_histogram` or `composite`. Directly below it, the actual length of calendar months is used.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, Summary, SummaryColumn};
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
@@ -23,7 +23,6 @@ use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::kahan::KahanSum;
 use super::numeric::{Metric, MetricKind, single};
-use super::numeric_collector::MetricCollector;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -83,6 +82,17 @@ impl Request for Rate {
         self.metric.iter().map(|metric| (&metric.values, Accepts::Quantities)).collect()
     }
 
+    /// As in Elasticsearch, the sum is that of a histogram's values, whatever their counts.
+    fn summary_columns(&self, summary: &Summary) -> &'static [SummaryColumn] {
+        match &self.metric {
+            Some(metric) if summary.is_histogram() && metric.kind == MetricKind::Sum => {
+                &[SummaryColumn::Values]
+            }
+            Some(_) => summary.weighted_columns(),
+            None => &[],
+        }
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }
@@ -105,11 +115,9 @@ impl Request for Rate {
 impl Collect for Rate {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let CollectorContext { bound, budget, .. } = context;
-        let values = match (&self.metric, bound.sources().first()) {
-            (Some(metric), Some(source)) => {
-                Values::Metric(Box::new(MetricCollector::new(metric, source, budget)?))
-            }
-            _ => Values::Documents(Vec::new()),
+        let values = match &self.metric {
+            Some(metric) => Values::Metric(metric.collector_of(bound.sources(), budget)?),
+            None => Values::Documents(Vec::new()),
         };
         let is_mapped = bound.sources().iter().all(|source| source.is_mapped() || source.missing.is_some());
         Ok(Box::new(RateCollector { unit: self.unit, bound, is_mapped, values, starts: Vec::new(), budget }))
@@ -148,7 +156,7 @@ impl Render for Rate {
 enum Values<'s> {
     /// The document counts by bucket.
     Documents(Vec<u64>),
-    Metric(Box<MetricCollector<'s>>),
+    Metric(Box<dyn Collector<'s> + 's>),
 }
 
 #[derive(Debug)]
