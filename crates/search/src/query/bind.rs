@@ -239,7 +239,8 @@ impl<'a> Binder<'a> {
                 continue;
             }
             let searchable = self.shard.mapping.matching_distinct(name).filter(|field| {
-                field.id.0 as usize >= limber_mapping::reserved::COUNT && (field.index || field.doc_values)
+                let is_own = field.id.0 as usize >= limber_mapping::reserved::COUNT;
+                is_own && (field.index || field.doc_values) && field.is_searchable()
             });
             found.extend(searchable.map(|field| (field.path.clone(), *boost)));
         }
