@@ -12,6 +12,11 @@ use limber_work as work;
 /// Estimated bytes of a value's entry in a field's log, besides the value's own bytes.
 const VALUE_BYTES: usize = 8;
 
+/// Returns the multi-fields that are fed with the values of a leaf itself.
+fn not_fed(node: &Leaf) -> &[u32] {
+    if node.reads.feeds_multi_fields() { &[] } else { &node.multi_fields }
+}
+
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// Feeds a scalar to a leaf, its multi-fields and its copies.
     #[inline(always)]
@@ -81,9 +86,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let target_count = node.multi_fields.len() + node.copies.len();
         self.check_room(target_count * (scalar.text().len() + VALUE_BYTES))?;
         let tree = self.tree;
-        // The multi-fields of a point have already been fed with its geohash.
-        let multi_fields = if node.reads == Reads::Points { &[][..] } else { &node.multi_fields };
-        for &number in multi_fields {
+        for &number in not_fed(node) {
             let sub = &tree.leaves[number as usize];
             if !(sub.is_fed && !sub.is_named && self.put_quickly(sub, scalar)) {
                 self.put(sub, number, scalar, at)?;
@@ -96,7 +99,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     let target = &tree.leaves[*number as usize];
                     self.copy(node, target, |walk| {
                         walk.put(target, *number, scalar, at)?;
-                        let mut subs = target.multi_fields.iter();
+                        let mut subs = not_fed(target).iter();
                         subs.try_for_each(|&sub| walk.put(&tree.leaves[sub as usize], sub, scalar, at))
                     })?;
                 }

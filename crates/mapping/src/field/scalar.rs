@@ -112,6 +112,12 @@ impl Reads {
         self.takes_objects() || matches!(self, Reads::Bytes | Reads::Feature)
     }
 
+    /// Whether the code that reads a value feeds the multi-fields, too: those of points with geohashes, and
+    /// the hidden fields of summaries with numbers.
+    pub fn feeds_multi_fields(self) -> bool {
+        matches!(self, Reads::Points | Reads::Summary)
+    }
+
     /// Whether an object is a value of the field.
     pub fn takes_objects(self) -> bool {
         matches!(

@@ -317,4 +317,15 @@ mod tests {
         }
         assert!(fed(&declared, &json!({"m": null})).is_empty());
     }
+
+    #[test]
+    fn ignored_values_reach_no_metric() {
+        let declared = json!({"properties": {
+            "m": {"type": "aggregate_metric_double", "metrics": ["min", "max"], "default_metric": "max",
+                "ignore_malformed": true},
+            "n": {"type": "long", "copy_to": "m"},
+        }});
+        assert_eq!(fed(&declared, &json!({"m": [5, "x", {"min": 1}]})), ["_ignored=m"]);
+        assert_eq!(fed(&declared, &json!({"n": 5})), ["n=5", "_ignored=m"]);
+    }
 }
