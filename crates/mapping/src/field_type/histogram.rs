@@ -104,8 +104,7 @@ impl FieldType for Histogram {
 
     fn finish(&self, _: &Leaf, field: &mut Field) {
         field.doc_values = true;
-        let path =
-            |column: SummaryColumn| -> Arc<str> { format!("{}.{}", field.path, column.name()).into() };
+        let path = |column: SummaryColumn| -> Arc<str> { format!("{}.{}", field.path, column.name()).into() };
         let columns = COLUMNS.into_iter().map(|column| (column, path(column))).collect();
         field.summary = Some(Arc::new(Summary { columns }));
     }
