@@ -4,7 +4,7 @@ mod model;
 
 use std::sync::Arc;
 
-use limber_mapping::geo::{GridBounds, GridPoint, GridShape, Part, PartKind, cells_of};
+use limber_mapping::geo::{GridBounds, GridPoint, GridShape, Part, PartKind, Surface, cells_of};
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::columns::Batch;
 use limber_segment::points::{Cell, Overlap};
@@ -62,7 +62,7 @@ fn segment(directory: &Arc<dyn Directory>, id: u64, docs: &[Vec<GridShape>]) -> 
                 for shape in shapes {
                     let mut bytes = Vec::new();
                     shape.encode(&mut bytes);
-                    let cells = if field.index { cells_of(shape) } else { Vec::new() };
+                    let cells = if field.index { cells_of(Surface::Globe, shape) } else { Vec::new() };
                     buffer.shape(&field, &cells, &bytes);
                 }
             }

@@ -8,7 +8,9 @@ use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use super::{error, json};
 use crate::field::{Field, FieldSink, Reads, Scalar};
-use crate::geo::{GeoPoint, GridShape, ReadOptions, cells_of, check_simple, geohash_at, read, read_shape};
+use crate::geo::{
+    GeoPoint, GridShape, ReadOptions, Surface, cells_of, check_simple, geohash_at, read, read_shape,
+};
 use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 use crate::number::double_from_json;
 use crate::{ErrorClass, RequestError, claim_parsed};
@@ -38,8 +40,8 @@ fn read_options(field: &Field) -> ReadOptions {
 /// Reads the shape in a document's value, ready to be stored.
 fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     let given = read_shape(value, &field.shape_options())?;
-    let shape = GridShape::of(&given.geometry, given.is_clockwise)?;
-    check_simple(&given.geometry, given.is_clockwise)?;
+    let shape = GridShape::of(Surface::Globe, &given.geometry, given.is_clockwise)?;
+    check_simple(Surface::Globe, &given.geometry, given.is_clockwise)?;
     Ok(shape)
 }
 
@@ -103,7 +105,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             return Ok(());
         }
         if node.is_fed {
-            let cells = if field.index { cells_of(&shape) } else { Vec::new() };
+            let cells = if field.index { cells_of(Surface::Globe, &shape) } else { Vec::new() };
             let mut bytes = Vec::new();
             shape.encode(&mut bytes);
             self.sink.shape(field, &cells, &bytes);

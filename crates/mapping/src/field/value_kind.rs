@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::mapped::{Field, Representation};
 use super::range_value::RangeKind;
 use crate::date::{DateFormat, Resolution};
-use crate::geo::ShapeOptions;
+use crate::geo::{ShapeOptions, Surface};
 use crate::number::round_to_half;
 
 /// The kind of a field's values.
@@ -246,6 +246,7 @@ impl Field {
     /// Returns how its shapes are parsed. Circles get radius 0, because no field accepts them.
     pub fn shape_options(&self) -> ShapeOptions<'static> {
         ShapeOptions {
+            surface: Surface::Globe,
             coerce: self.coerce,
             ignore_z: self.ignore_z,
             is_clockwise: self.values == ValueKind::Shape { is_clockwise: true },

@@ -4,8 +4,9 @@
 
 use serde_json::{Map, Value};
 
-use super::geometry::{Geometry, Position};
-use super::wkt::{WktOptions, check_z, geometry_from_wkt, rectangle, ring};
+use super::geometry::{Geometry, Position, Rectangle};
+use super::surface::Surface;
+use super::wkt::{check_z, geometry_from_wkt_on, rectangle, ring};
 use crate::RequestError;
 use crate::json::object_parser::ObjectParser;
 
@@ -24,6 +25,8 @@ pub struct GivenShape {
 /// How a shape is parsed. Positions may lie outside of the map.
 #[derive(Clone, Copy)]
 pub struct ShapeOptions<'f> {
+    /// The surface of the shape.
+    pub surface: Surface,
     /// Open rings are closed; otherwise they are refused.
     pub coerce: bool,
     /// Third coordinates are ignored; otherwise they are refused.
@@ -53,8 +56,7 @@ pub fn parse_orientation(name: &str) -> Result<bool, RequestError> {
 pub fn read_shape(value: &Value, options: &ShapeOptions<'_>) -> Result<GivenShape, RequestError> {
     match value {
         Value::String(text) => {
-            let notation = WktOptions { allow_z: options.ignore_z, coerce: options.coerce, off_map: true };
-            let geometry = geometry_from_wkt(text, notation)?;
+            let geometry = geometry_from_wkt_on(options.surface, text, options.ignore_z, options.coerce)?;
             Ok(GivenShape { geometry, is_clockwise: options.is_clockwise })
         }
         Value::Object(members) => Ok(GivenShape {
@@ -166,7 +168,7 @@ fn one(
                     corners.len()
                 )));
             };
-            rectangle(west, east, south, north)?
+            rectangle(options.surface, Rectangle { west, east, south, north })?
         }
         "circle" => {
             let radius = match members.get("radius") {

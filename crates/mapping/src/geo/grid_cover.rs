@@ -1,8 +1,8 @@
 //! The cells that a shape touches: "under which numbers is this shape indexed?"
 //!
-//! The map is repeatedly halved in both directions. A cell's number consists of its bits in Z order with a
-//! mark after them, so that the numbers of all cells within it are one range (the scheme of Google's S2).
-//! Lucene's `LatLonShape` indexes the bounds of triangles instead.
+//! The map, or the grid of a plane, is repeatedly halved in both directions. A cell's number consists of its
+//! bits in Z order with a mark after them, so that the numbers of all cells within it are one range (the
+//! scheme of Google's S2). Lucene's `LatLonShape` indexes the bounds of triangles instead.
 
 use std::collections::VecDeque;
 
@@ -10,6 +10,7 @@ use limber_codec::z_order::{deinterleave, interleave};
 
 use super::grid_edges::{GridBounds, GridEdges, GridPoint, Side, touches_bounds};
 use super::grid_shape::{GRID_TURN, GridShape, PartKind};
+use super::surface::Surface;
 
 const SIGN: u32 = 1 << 31;
 const SIGNS: u64 = 1 << 63;
@@ -97,11 +98,11 @@ impl ShapeCell {
 
 /// Returns the numbers of cells that together cover the shape, ascending. Each touches the shape, and none is
 /// within another.
-pub fn cells_of(shape: &GridShape) -> Vec<i64> {
+pub fn cells_of(surface: Surface, shape: &GridShape) -> Vec<i64> {
     let edges = edges_of(shape);
     let polygons: Vec<GridEdges> = (shape.parts.iter())
         .filter(|part| part.kind == PartKind::Polygon)
-        .map(|part| GridEdges::new(part.lists.iter().map(Vec::as_slice)))
+        .map(|part| GridEdges::new(surface, part.lists.iter().map(Vec::as_slice)))
         .collect();
     let bounds = shape.bounds();
     let map = GridBounds { x: (-HALF_TURN, HALF_TURN - 1), y: (-HALF_TURN, HALF_TURN - 1) };
@@ -116,7 +117,7 @@ pub fn cells_of(shape: &GridShape) -> Vec<i64> {
             x: (moved.x.0.max(map.x.0), moved.x.1.min(map.x.1)),
             y: (moved.y.0.clamp(map.y.0, map.y.1), moved.y.1.clamp(map.y.0, map.y.1)),
         };
-        Descent { edges: &edges, polygons: &polygons, shift }.cover(&within, &mut found);
+        Descent { surface, edges: &edges, polygons: &polygons, shift }.cover(&within, &mut found);
     }
     found.sort_unstable();
     found.dedup();
@@ -139,6 +140,7 @@ fn edges_of(shape: &GridShape) -> Vec<(GridPoint, GridPoint)> {
 }
 
 struct Descent<'s> {
+    surface: Surface,
     edges: &'s [(GridPoint, GridPoint)],
     polygons: &'s [GridEdges],
     /// The offset from x coordinates on the map to those of the shape.
@@ -183,7 +185,7 @@ impl Descent<'_> {
             // A point belongs to one cell only, not to its neighbours.
             return bounds.holds(a) && a.0 < bounds.x.1 && a.1 < bounds.y.1;
         }
-        touches_bounds(a, b, bounds)
+        touches_bounds(self.surface, a, b, bounds)
     }
 
     /// Whether a rectangle that no edge touches is inside a polygon.
@@ -226,7 +228,8 @@ mod tests {
     }
 
     fn cells(shape: &GridShape) -> Vec<ShapeCell> {
-        cells_of(shape).into_iter().map(|number| ShapeCell::of_number(number).expect("a cell")).collect()
+        let numbers = cells_of(Surface::Globe, shape).into_iter();
+        numbers.map(|number| ShapeCell::of_number(number).expect("a cell")).collect()
     }
 
     #[test]
@@ -246,7 +249,7 @@ mod tests {
         let polygon = shape(PartKind::Polygon, &ring);
         let found = cells(&polygon);
         assert!(found.len() <= CELLS_LEAST + 4, "{}", found.len());
-        let edges = GridEdges::new([&ring[..]]);
+        let edges = GridEdges::new(Surface::Globe, [&ring[..]]);
         for x in -17..=17 {
             for y in -17..=17 {
                 let at = (x * side / 16, y * side / 16);

@@ -1,14 +1,14 @@
-//! Exact predicates on lines between grid points: "do these lines touch, and is this point inside these
-//! rings?"
+//! Predicates on lines between grid points: "do these lines touch, and is this point inside these rings?"
 //!
-//! Coordinates are integers, so no result depends on rounding.
+//! Coordinates are integers, so no result on the globe depends on rounding ([`Surface::turn`]).
 
 use limber_work as work;
 
 use super::grid_tree::GridTree;
+use super::surface::Surface;
 
-/// A point on the grid with 2^32 steps per full turn ([`super::encode_longitude`],
-/// [`super::encode_latitude`]). `x` continues beyond the map if a shape crosses the date line.
+/// A point on the grid of a [`Surface`]. On the globe a full turn has 2^32 steps, and `x` continues beyond
+/// the map if a shape crosses the date line.
 pub type GridPoint = (i64, i64);
 
 /// A rectangle on the grid, limits included.
@@ -57,18 +57,6 @@ impl GridBounds {
     }
 }
 
-/// Returns on which side of the line from `a` to `b` the point `c` lies: positive on the left, 0 on the line.
-#[inline]
-pub fn turn(a: GridPoint, b: GridPoint, c: GridPoint) -> i32 {
-    let (abx, aby, acx, acy) = (b.0 - a.0, b.1 - a.1, c.0 - a.0, c.1 - a.1);
-    // Products of 31-bit numbers and their difference fit into 64 bits.
-    let widest = (abx.abs() | aby.abs() | acx.abs() | acy.abs()).leading_zeros();
-    if widest > 33 {
-        return (abx * acy - aby * acx).signum() as i32;
-    }
-    (i128::from(abx) * i128::from(acy) - i128::from(aby) * i128::from(acx)).signum() as i32
-}
-
 /// Whether `c`, which is on the line through `a` and `b`, is between them.
 #[inline]
 fn is_between(a: GridPoint, b: GridPoint, c: GridPoint) -> bool {
@@ -77,8 +65,8 @@ fn is_between(a: GridPoint, b: GridPoint, c: GridPoint) -> bool {
 
 /// Whether a point lies on the line between two others.
 #[inline]
-pub fn is_on(a: GridPoint, b: GridPoint, c: GridPoint) -> bool {
-    is_between(a, b, c) && turn(a, b, c) == 0
+pub fn is_on(surface: Surface, a: GridPoint, b: GridPoint, c: GridPoint) -> bool {
+    is_between(a, b, c) && surface.turn(a, b, c) == 0
 }
 
 /// How two line segments meet.
@@ -94,7 +82,7 @@ pub enum Meeting {
 
 /// Returns how the line from `a` to `b` meets the line from `c` to `d`.
 #[inline]
-pub fn meeting(a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint) -> Meeting {
+pub fn meeting(surface: Surface, a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint) -> Meeting {
     if a.0.max(b.0) < c.0.min(d.0)
         || c.0.max(d.0) < a.0.min(b.0)
         || a.1.max(b.1) < c.1.min(d.1)
@@ -102,11 +90,11 @@ pub fn meeting(a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint) -> Meetin
     {
         return Meeting::Apart;
     }
-    let (abc, abd) = (turn(a, b, c), turn(a, b, d));
+    let (abc, abd) = (surface.turn(a, b, c), surface.turn(a, b, d));
     if abc * abd > 0 {
         return Meeting::Apart;
     }
-    let (cda, cdb) = (turn(c, d, a), turn(c, d, b));
+    let (cda, cdb) = (surface.turn(c, d, a), surface.turn(c, d, b));
     if abc * abd < 0 && cda * cdb < 0 {
         return Meeting::Crossing;
     }
@@ -119,7 +107,7 @@ pub fn meeting(a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint) -> Meetin
 
 /// Whether the line between two points touches a rectangle.
 #[inline]
-pub fn touches_bounds(a: GridPoint, b: GridPoint, bounds: &GridBounds) -> bool {
+pub fn touches_bounds(surface: Surface, a: GridPoint, b: GridPoint, bounds: &GridBounds) -> bool {
     let GridBounds { x, y } = *bounds;
     if a.0.max(b.0) < x.0 || a.0.min(b.0) > x.1 || a.1.max(b.1) < y.0 || a.1.min(b.1) > y.1 {
         return false;
@@ -128,7 +116,8 @@ pub fn touches_bounds(a: GridPoint, b: GridPoint, bounds: &GridBounds) -> bool {
         return true;
     }
     // If all corners are on one side, the line does not touch the rectangle.
-    let turns = [(x.0, y.0), (x.1, y.0), (x.0, y.1), (x.1, y.1)].map(|corner| turn(a, b, corner));
+    let corners = [(x.0, y.0), (x.1, y.0), (x.0, y.1), (x.1, y.1)];
+    let turns = corners.map(|corner| surface.turn(a, b, corner));
     !(turns.iter().all(|turn| *turn > 0) || turns.iter().all(|turn| *turn < 0))
 }
 
@@ -147,6 +136,7 @@ pub enum Side {
 /// and rings are close together, and for a run that is wholly to the east of a point only its ends matter.
 #[derive(Debug)]
 pub struct GridEdges {
+    surface: Surface,
     edges: Vec<(GridPoint, GridPoint)>,
     tree: GridTree<Run>,
     bounds: GridBounds,
@@ -177,7 +167,7 @@ pub fn edges_of_line(line: &[GridPoint]) -> impl Iterator<Item = (GridPoint, Gri
 
 impl GridEdges {
     /// Builds the tree for the edges of lines or rings.
-    pub fn new<'l>(lines: impl IntoIterator<Item = &'l [GridPoint]>) -> GridEdges {
+    pub fn new<'l>(surface: Surface, lines: impl IntoIterator<Item = &'l [GridPoint]>) -> GridEdges {
         let edges: Vec<_> = lines.into_iter().flat_map(edges_of_line).collect();
         let bounds = GridBounds::of(edges.iter().flat_map(|(a, b)| [a, b]));
         let is_joined = |at: usize| edges[at - 1].1 == edges[at].0;
@@ -190,7 +180,7 @@ impl GridEdges {
             is_chain: all.is_chain && run.is_chain && is_joined(joint),
         };
         let tree = GridTree::new(edges.len(), of_edges, of_runs);
-        GridEdges { edges, tree, bounds }
+        GridEdges { surface, edges, tree, bounds }
     }
 
     /// Returns the smallest rectangle around all edges.
@@ -241,9 +231,9 @@ impl GridEdges {
             !is_beyond
         };
         let is_on_any = self.any(may_hold, |a, b| {
-            let is_crossing = crosses(a, b) && (turn(a, b, at) > 0) == (b.1 > a.1);
+            let is_crossing = crosses(a, b) && (self.surface.turn(a, b, at) > 0) == (b.1 > a.1);
             crossings.set(crossings.get() ^ u32::from(is_crossing));
-            is_on(a, b, at)
+            is_on(self.surface, a, b, at)
         });
         match is_on_any {
             true => Side::On,
@@ -254,7 +244,7 @@ impl GridEdges {
 
     /// Whether a point lies on an edge.
     pub fn is_on(&self, at: GridPoint) -> bool {
-        self.any(|run, _, _| run.bounds.holds(at), |a, b| is_on(a, b, at))
+        self.any(|run, _, _| run.bounds.holds(at), |a, b| is_on(self.surface, a, b, at))
     }
 
     /// Whether any edge meets the line between two points at least as closely as `wanted`. After a
@@ -264,9 +254,9 @@ impl GridEdges {
         let mut looked_at = 0u32;
         let mut is_met = false;
         self.any(
-            |run, _, _| line.touches(&run.bounds) && touches_bounds(a, b, &run.bounds),
+            |run, _, _| line.touches(&run.bounds) && touches_bounds(self.surface, a, b, &run.bounds),
             |c, d| {
-                is_met = match meeting(a, b, c, d) {
+                is_met = match meeting(self.surface, a, b, c, d) {
                     Meeting::Apart => false,
                     Meeting::Touching => wanted == Meeting::Touching,
                     Meeting::Crossing => true,
@@ -300,7 +290,7 @@ impl GridEdges {
                     None => found = Err(TooManyPairs),
                     Some(left) => *pairs_left = left,
                 }
-                if found.is_ok() && meeting(a, b, c, d) == Meeting::Crossing {
+                if found.is_ok() && meeting(self.surface, a, b, c, d) == Meeting::Crossing {
                     found = Ok(Some((c, d)));
                 }
                 found != Ok(None)
@@ -311,19 +301,20 @@ impl GridEdges {
 
     /// Whether any edge touches a rectangle.
     pub fn touch(&self, bounds: &GridBounds) -> bool {
-        self.any(|run, _, _| run.bounds.touches(bounds), |a, b| touches_bounds(a, b, bounds))
+        self.any(|run, _, _| run.bounds.touches(bounds), |a, b| touches_bounds(self.surface, a, b, bounds))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Surface::Globe;
     use super::*;
 
     #[test]
     fn lines_meet_exactly() {
         let check = |a, b, c, d, expected| {
-            assert_eq!(meeting(a, b, c, d), expected, "{a:?} {b:?} {c:?} {d:?}");
-            assert_eq!(meeting(c, d, b, a), expected, "{c:?} {d:?} {b:?} {a:?}");
+            assert_eq!(meeting(Globe, a, b, c, d), expected, "{a:?} {b:?} {c:?} {d:?}");
+            assert_eq!(meeting(Globe, c, d, b, a), expected, "{c:?} {d:?} {b:?} {a:?}");
         };
         check((0, 0), (4, 4), (0, 4), (4, 0), Meeting::Crossing);
         check((0, 0), (4, 4), (2, 2), (4, 0), Meeting::Touching);
@@ -339,15 +330,16 @@ mod tests {
     #[test]
     fn edges_that_are_far_are_not_looked_at() {
         let zigzag: Vec<GridPoint> = (0..40_000).map(|x| (x, x % 2 * 1_000_000)).collect();
-        let edges = GridEdges::new([zigzag.as_slice()]);
+        let edges = GridEdges::new(Globe, [zigzag.as_slice()]);
         let mut pairs_left = 100;
         assert_eq!(edges.crossing((5, 1), (5, 7), &mut pairs_left), Ok(None));
         assert!(pairs_left > 80, "{pairs_left}");
         assert_eq!(edges.crossing((5, 1), (30_000, 1), &mut 0), Err(TooManyPairs));
-        let standing = GridEdges::new([&[(1, 2); 1_000_000][..], &[(1, 2), (1, 2), (3, 4), (3, 4)][..]]);
+        let lines = [&[(1, 2); 1_000_000][..], &[(1, 2), (1, 2), (3, 4), (3, 4)][..]];
+        let standing = GridEdges::new(Globe, lines);
         assert_eq!(standing.edges(), [((1, 2), (1, 2)), ((1, 2), (3, 4))]);
         assert!(standing.is_on((2, 3)) && !standing.is_on((2, 2)));
-        let none = GridEdges::new([]);
+        let none = GridEdges::new(Globe, []);
         assert!(
             !none.is_on((0, 0))
                 && !none.touch(&GridBounds::of([&(0, 0)]))
@@ -368,24 +360,25 @@ mod tests {
             let mut ring: Vec<GridPoint> = (0..count).map(|_| (next(40), next(40))).collect();
             ring.push(ring[0]);
             let around = [(-5, -5), (50, -5), (50, 50), (-5, 50), (-5, -5)];
-            let edges = GridEdges::new([&around[..], &ring[..]]);
+            let edges = GridEdges::new(Globe, [&around[..], &ring[..]]);
             for _ in 0..400 {
                 let (a, b) = ((next(60) - 10, next(60) - 10), (next(60) - 10, next(60) - 10));
                 let all = edges.edges();
-                let inside = all
-                    .iter()
-                    .filter(|(c, d)| (c.1 > a.1) != (d.1 > a.1) && (turn(*c, *d, a) > 0) == (d.1 > c.1));
+                let inside = all.iter().filter(|(c, d)| {
+                    (c.1 > a.1) != (d.1 > a.1) && (Globe.turn(*c, *d, a) > 0) == (d.1 > c.1)
+                });
                 let side = match inside.count() % 2 {
-                    _ if all.iter().any(|(c, d)| is_on(*c, *d, a)) => Side::On,
+                    _ if all.iter().any(|(c, d)| is_on(Globe, *c, *d, a)) => Side::On,
                     0 => Side::Outside,
                     _ => Side::Inside,
                 };
                 assert_eq!(edges.side_of(a), side, "{count} {a:?}");
                 assert_eq!(edges.is_on(a), side == Side::On);
                 let bounds = GridBounds::of([&a, &b]);
-                assert_eq!(edges.touch(&bounds), all.iter().any(|(c, d)| touches_bounds(*c, *d, &bounds)));
+                let is_touched = all.iter().any(|(c, d)| touches_bounds(Globe, *c, *d, &bounds));
+                assert_eq!(edges.touch(&bounds), is_touched);
                 for wanted in [Meeting::Touching, Meeting::Crossing] {
-                    let is_met = all.iter().map(|(c, d)| meeting(a, b, *c, *d)).any(|found| {
+                    let is_met = all.iter().map(|(c, d)| meeting(Globe, a, b, *c, *d)).any(|found| {
                         found == Meeting::Crossing || (found == Meeting::Touching && wanted == found)
                     });
                     assert_eq!(edges.meets(a, b, wanted), is_met, "{count} {a:?} {b:?}");
@@ -398,7 +391,7 @@ mod tests {
     fn rings_know_their_inside() {
         let square = |from: i64, to: i64| vec![(from, from), (to, from), (to, to), (from, to), (from, from)];
         let rings = [square(0, 100), square(40, 60)];
-        let edges = GridEdges::new(rings.iter().map(Vec::as_slice));
+        let edges = GridEdges::new(Globe, rings.iter().map(Vec::as_slice));
         for (x, y, expected) in [
             (1, 1, Side::Inside),
             (0, 50, Side::On),

@@ -1,7 +1,7 @@
 //! A shape on the grid, for the index and for queries: "of which points, lines and rings does it consist?"
 //!
-//! Like Lucene's `LatLonShape` and Elasticsearch's `GeometryNormalizer`, but a shape that crosses the date
-//! line is not cut: its coordinates continue beyond the map.
+//! Like Lucene's `LatLonShape`, `XYShape` and Elasticsearch's `GeometryNormalizer`, but a shape that crosses
+//! the date line is not cut: its coordinates continue beyond the map.
 //!
 //! ```text
 //! bytes    zigzag varint west, varint width, zigzag varint south, varint height (grid steps)
@@ -17,9 +17,8 @@ use limber_codec::{Corrupt, Reader, varint};
 use super::date_line::{goes_over_date_line, steps_turned_to};
 use super::geometry::{Geometry, Position, Rectangle};
 use super::grid_edges::{GridBounds, GridPoint};
-use super::point::{GeoPoint, encode_latitude, encode_longitude};
+use super::surface::{Surface, encoded};
 use crate::RequestError;
-use crate::number::java_double;
 
 /// Steps of the grid in a full turn.
 pub const GRID_TURN: i64 = 1 << 32;
@@ -60,16 +59,16 @@ pub struct GridShape {
 
 impl GridShape {
     /// Converts a geometry. `is_clockwise` is the direction of outer rings, which determines on which side of
-    /// a wide ring its inside is.
+    /// a wide ring of the globe its inside is.
     ///
     /// # Errors
-    /// `illegal_argument_exception` for circles, and for lines and polygons that reach beyond a pole or far
-    /// beyond the map; `TooManyRequests` if there is not enough memory for it and its cells.
-    pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<GridShape, RequestError> {
+    /// `illegal_argument_exception` for circles, and for positions that the surface does not have;
+    /// `TooManyRequests` if there is not enough memory for it and its cells.
+    pub fn of(surface: Surface, geometry: &Geometry, is_clockwise: bool) -> Result<GridShape, RequestError> {
         let (lists, positions) = geometry.extent();
         limber_work::claim(lists as u64 * BYTES_A_LIST + positions as u64 * BYTES_A_POSITION)?;
         let mut shape = GridShape::default();
-        shape.add(geometry, is_clockwise)?;
+        shape.add(surface, geometry, is_clockwise)?;
         Ok(shape)
     }
 
@@ -94,45 +93,53 @@ impl GridShape {
         }
     }
 
-    fn add(&mut self, geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
+    fn add(&mut self, surface: Surface, geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
         match geometry {
-            Geometry::Point(position) => self.push(PartKind::Points, vec![vec![on_grid(*position)?]]),
+            Geometry::Point(position) => self.push(PartKind::Points, vec![vec![surface.point(*position)?]]),
             Geometry::MultiPoint(positions) => {
-                let points = positions.iter().map(|at| on_grid(*at)).collect::<Result<_, _>>()?;
+                let points = positions.iter().map(|at| surface.point(*at)).collect::<Result<_, _>>()?;
                 self.push(PartKind::Points, vec![points]);
             }
-            Geometry::Line(line) => self.add_line(line)?,
-            Geometry::MultiLine(lines) => lines.iter().try_for_each(|line| self.add_line(line))?,
-            Geometry::Polygon(rings) => self.add_polygon(rings, is_clockwise)?,
+            Geometry::Line(line) => self.add_line(surface, line)?,
+            Geometry::MultiLine(lines) => lines.iter().try_for_each(|line| self.add_line(surface, line))?,
+            Geometry::Polygon(rings) => self.add_polygon(surface, rings, is_clockwise)?,
             Geometry::MultiPolygon(polygons) => {
-                polygons.iter().try_for_each(|rings| self.add_polygon(rings, is_clockwise))?;
+                polygons.iter().try_for_each(|rings| self.add_polygon(surface, rings, is_clockwise))?;
             }
-            Geometry::Envelope(envelope) => self.add_rectangle(envelope),
+            Geometry::Envelope(envelope) => self.add_rectangle(surface, envelope)?,
             Geometry::Circle { .. } => {
-                return Err(RequestError::illegal_argument("CIRCLE geometry is not supported"));
+                return Err(RequestError::illegal_argument(match surface {
+                    Surface::Globe => "CIRCLE geometry is not supported",
+                    Surface::Plane => "invalid shape type found [Circle] while indexing shape",
+                }));
             }
             Geometry::Collection(parts) => {
-                parts.iter().try_for_each(|part| self.add(part, is_clockwise))?;
+                parts.iter().try_for_each(|part| self.add(surface, part, is_clockwise))?;
             }
         }
         Ok(())
     }
 
-    fn add_rectangle(&mut self, Rectangle { west, east, south, north }: &Rectangle) {
-        let (left, bottom) = encoded((*west, *south));
-        let (right, top) = encoded((*east, *north));
-        let right = if east < west { right + GRID_TURN } else { right };
+    fn add_rectangle(&mut self, surface: Surface, rectangle: &Rectangle) -> Result<(), RequestError> {
+        let Rectangle { west, east, south, north } = *rectangle;
+        let ((left, bottom), (right, top)) = match surface {
+            Surface::Globe => (encoded((west, south)), encoded((east, north))),
+            Surface::Plane => (surface.corner((west, south))?, surface.corner((east, north))?),
+        };
+        let is_across = surface == Surface::Globe && east < west;
+        let right = if is_across { right + GRID_TURN } else { right };
         let ring = vec![(left, bottom), (right, bottom), (right, top), (left, top), (left, bottom)];
         self.push(PartKind::Polygon, vec![ring]);
+        Ok(())
     }
 
-    /// Adds a line. A line crosses the date line if that is shorter. A line that winds around the earth is
-    /// cut, so that coordinates stay small.
-    fn add_line(&mut self, line: &[Position]) -> Result<(), RequestError> {
+    /// Adds a line. On the globe, a line crosses the date line if that is shorter, and a line that winds
+    /// around the earth is cut, so that coordinates stay small.
+    fn add_line(&mut self, surface: Surface, line: &[Position]) -> Result<(), RequestError> {
         let mut list: Vec<GridPoint> = Vec::with_capacity(line.len());
         for position in line {
-            let (mut x, y) = check_corner(*position).map(encoded)?;
-            if let Some((before, _)) = list.last() {
+            let (mut x, y) = surface.corner(*position)?;
+            if let (Surface::Globe, Some((before, _))) = (surface, list.last()) {
                 x = steps_turned_to(x, *before);
             }
             list.push((x, y));
@@ -147,16 +154,21 @@ impl GridShape {
         Ok(())
     }
 
-    fn add_polygon(&mut self, rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), RequestError> {
+    fn add_polygon(
+        &mut self,
+        surface: Surface,
+        rings: &[Vec<Position>],
+        is_clockwise: bool,
+    ) -> Result<(), RequestError> {
         let Some(outer) = rings.first() else { return Ok(()) };
-        rings.iter().flatten().try_for_each(|position| check_corner(*position).map(drop))?;
-        let is_across = goes_over_date_line(outer, is_clockwise);
-        let place = |position: &Position| {
-            let (x, y) = encoded(*position);
-            (if is_across && position.0 < 0.0 { x + GRID_TURN } else { x }, y)
+        let is_across = surface == Surface::Globe && goes_over_date_line(outer, is_clockwise);
+        let place = |position: &Position| -> Result<GridPoint, RequestError> {
+            let (x, y) = surface.corner(*position)?;
+            Ok((if is_across && position.0 < 0.0 { x + GRID_TURN } else { x }, y))
         };
-        let lists = rings.iter().map(|ring| ring.iter().map(place).collect());
-        self.push(PartKind::Polygon, lists.collect());
+        let lists = rings.iter().map(|ring| ring.iter().map(place).collect::<Result<Vec<_>, RequestError>>());
+        let lists: Vec<Vec<GridPoint>> = lists.collect::<Result<_, RequestError>>()?;
+        self.push(PartKind::Polygon, lists);
         Ok(())
     }
 
@@ -248,62 +260,17 @@ fn read_list(reader: &mut Reader<'_>, bounds: &GridBounds, is_ring: bool) -> Res
     Ok(list)
 }
 
-/// Maximum longitude, in degrees, of a position in a line or polygon: one turn beyond the map in either
-/// direction.
-const LONGITUDE_MAX: f64 = 540.0;
-
-fn refused(what: &str, value: f64, end: &str) -> RequestError {
-    let value = java_double(value);
-    RequestError::illegal_argument(format!("invalid {what} {value}; must be between -{end} and {end}"))
-}
-
-/// Checks a position of a line or polygon.
-///
-/// # Errors
-/// The position is beyond a pole or far beyond the map.
-pub fn check_corner(position: Position) -> Result<Position, RequestError> {
-    let (longitude, latitude) = position;
-    if !(-90.0..=90.0).contains(&latitude) {
-        return Err(refused("latitude", latitude, "90.0"));
-    }
-    if !(-LONGITUDE_MAX..=LONGITUDE_MAX).contains(&longitude) {
-        return Err(refused("longitude", longitude, "180.0"));
-    }
-    Ok(position)
-}
-
-/// Converts a point to one on the map, even if it was given outside of it.
-fn on_grid((longitude, latitude): Position) -> Result<GridPoint, RequestError> {
-    if !latitude.is_finite() {
-        return Err(refused("latitude", latitude, "90.0"));
-    }
-    if !longitude.is_finite() {
-        return Err(refused("longitude", longitude, "180.0"));
-    }
-    let point = GeoPoint { latitude, longitude }.normalized();
-    Ok(encoded((point.longitude, point.latitude)))
-}
-
-/// Converts a position whose longitude may lie beyond the map.
-fn encoded((longitude, latitude): Position) -> GridPoint {
-    let turns = match (-180.0..=180.0).contains(&longitude) {
-        true => 0.0,
-        false => ((longitude + 180.0) / 360.0).floor(),
-    };
-    let x = i64::from(encode_longitude(longitude - turns * 360.0)) + turns as i64 * GRID_TURN;
-    (x, i64::from(encode_latitude(latitude)))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{WktOptions, geometry_from_wkt};
+    use super::super::{WktOptions, geometry_from_wkt, geometry_from_wkt_on};
     use super::*;
 
     fn shape(text: &str, is_clockwise: bool) -> GridShape {
         let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
-        GridShape::of(&geometry_from_wkt(text, notation).expect(text), is_clockwise).expect(text)
+        let geometry = geometry_from_wkt(text, notation).expect(text);
+        GridShape::of(Surface::Globe, &geometry, is_clockwise).expect(text)
     }
 
     #[test]
@@ -332,7 +299,7 @@ mod tests {
     #[test]
     fn lines_that_wind_around_the_earth_are_cut() {
         let turns: Vec<Position> = (0..2000).map(|at| (f64::from(at * 100 % 360) - 180.0, 0.0)).collect();
-        let shape = GridShape::of(&Geometry::Line(turns), false).expect("a line");
+        let shape = GridShape::of(Surface::Globe, &Geometry::Line(turns), false).expect("a line");
         let GridBounds { x, .. } = shape.bounds();
         assert!(x.0 >= -2 * GRID_TURN && x.1 <= 2 * GRID_TURN, "{x:?}");
         let mut bytes = Vec::new();
@@ -350,10 +317,27 @@ mod tests {
         ] {
             let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
             let geometry = geometry_from_wkt(text, notation).expect(text);
-            assert!(GridShape::of(&geometry, false).is_err(), "{text}");
+            assert!(GridShape::of(Surface::Globe, &geometry, false).is_err(), "{text}");
         }
         let far = Geometry::Point((1e300, 1e300));
-        assert!(GridShape::of(&far, false).is_ok(), "points come back onto the map");
+        let on_map = GridShape::of(Surface::Globe, &far, false);
+        assert!(on_map.is_ok(), "points come back onto the map");
+        assert!(GridShape::of(Surface::Plane, &far, false).is_err(), "no float");
+    }
+
+    #[test]
+    fn shapes_of_a_plane_are_neither_turned_nor_cut() {
+        let check = |text: &str, west: f64, east: f64| {
+            let geometry = geometry_from_wkt_on(Surface::Plane, text, true, false).expect(text);
+            let bounds = GridShape::of(Surface::Plane, &geometry, false).expect(text).bounds();
+            let at = |x: i64| Surface::Plane.position((x, 0)).0;
+            assert_eq!((at(bounds.x.0), at(bounds.x.1)), (west, east), "{text}");
+        };
+        check("LINESTRING (170 0, -170 0)", -170.0, 170.0);
+        check("LINESTRING (-5000 900, 7000.5 -900)", -5000.0, 7000.5);
+        check("POLYGON ((-170 0, -170 1000, 170 1000, 170 0, -170 0))", -170.0, 170.0);
+        check("BBOX (1000, 2000, 500, -500)", 1000.0, 2000.0);
+        check("POINT (1e30 -1e30)", f64::from(1e30_f32), f64::from(1e30_f32));
     }
 
     #[test]

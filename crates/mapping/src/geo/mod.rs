@@ -1,4 +1,4 @@
-//! Points and shapes on the earth: "what does this JSON value mean, and how is it encoded?"
+//! Points and shapes on the earth and on a plane: "what does this JSON value mean, and how is it encoded?"
 
 mod arc;
 mod date_line;
@@ -14,6 +14,7 @@ mod grid_tree;
 mod point;
 mod read;
 mod render;
+mod surface;
 mod wkt;
 
 pub use arc::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
@@ -23,11 +24,12 @@ pub use geohash::{GEOHASH_CHARS_MAX, geohash_at, geohash_bounds, geohash_text};
 pub use geojson::{GivenShape, ShapeOptions, parse_orientation, read_shape};
 pub use geometry::{Geometry, Position, Rectangle};
 pub use grid_cover::{ShapeCell, cells_of};
-pub use grid_edges::{GridBounds, GridEdges, GridPoint, Meeting, Side, edges_of_line, is_on, turn};
-pub use grid_shape::{GRID_TURN, GridShape, Part, PartKind, check_corner};
+pub use grid_edges::{GridBounds, GridEdges, GridPoint, Meeting, Side, edges_of_line, is_on};
+pub use grid_shape::{GRID_TURN, GridShape, Part, PartKind};
 pub use grid_simple::check_simple;
 pub use grid_tree::{GridTree, sort_by_place};
 pub use point::{GeoPoint, decode_latitude, decode_longitude, encode_latitude, encode_longitude};
 pub use read::read;
 pub use read::{ReadOptions, parse_point, parse_points};
-pub use wkt::{WktOptions, geometry_from_wkt};
+pub use surface::{Surface, check_corner, decode_on_plane, encode_on_plane};
+pub use wkt::{WktOptions, geometry_from_wkt, geometry_from_wkt_on};

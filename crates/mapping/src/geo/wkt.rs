@@ -4,6 +4,7 @@
 //! crate supports.
 
 use super::geometry::{Geometry, Position, Rectangle};
+use super::surface::Surface;
 use crate::RequestError;
 use crate::number::java_double;
 
@@ -33,15 +34,34 @@ const GEOMETRY_BYTES_A_BYTE: u64 = 12;
 /// `parse_exception` or `illegal_argument_exception`, without the text that was parsed; `TooManyRequests` if
 /// there is not enough memory.
 pub fn geometry_from_wkt(text: &str, options: WktOptions) -> Result<Geometry, RequestError> {
+    parse(Surface::Globe, text, options)
+}
+
+/// Parses a shape on a surface like [`geometry_from_wkt`]. Positions may lie anywhere; `allow_z` and `coerce`
+/// are those of [`WktOptions`].
+///
+/// # Errors
+/// Those of [`geometry_from_wkt`].
+pub fn geometry_from_wkt_on(
+    surface: Surface,
+    text: &str,
+    allow_z: bool,
+    coerce: bool,
+) -> Result<Geometry, RequestError> {
+    parse(surface, text, WktOptions { allow_z, coerce, off_map: true })
+}
+
+fn parse(surface: Surface, text: &str, options: WktOptions) -> Result<Geometry, RequestError> {
     if text.len() > UNCLAIMED_BYTES_MAX {
         limber_work::claim(text.len() as u64 * GEOMETRY_BYTES_A_BYTE)?;
     }
-    Reader { rest: text, options }.geometry(0)
+    Reader { rest: text, options, surface }.geometry(0)
 }
 
 struct Reader<'t> {
     rest: &'t str,
     options: WktOptions,
+    surface: Surface,
 }
 
 fn refused(reason: String) -> RequestError {
@@ -203,7 +223,7 @@ impl<'t> Reader<'t> {
         }
         self.close()?;
         let [west, east, north, south] = ends;
-        rectangle(west, east, south, north)
+        rectangle(self.surface, Rectangle { west, east, south, north })
     }
 
     /// Reads the center and the radius of a circle.
@@ -290,13 +310,16 @@ pub(super) fn checked(position: Position) -> Result<Position, RequestError> {
     Ok(position)
 }
 
-pub(super) fn rectangle(west: f64, east: f64, south: f64, north: f64) -> Result<Geometry, RequestError> {
-    checked((west, south))?;
-    checked((east, north))?;
-    if north < south {
+/// Makes an envelope. On the globe its corners must be on the map.
+pub(super) fn rectangle(surface: Surface, sides: Rectangle) -> Result<Geometry, RequestError> {
+    if surface == Surface::Globe {
+        checked((sides.west, sides.south))?;
+        checked((sides.east, sides.north))?;
+    }
+    if sides.north < sides.south {
         return Err(RequestError::illegal_argument("max y cannot be less than min y"));
     }
-    Ok(Geometry::Envelope(Rectangle { west, east, south, north }))
+    Ok(Geometry::Envelope(sides))
 }
 
 /// Checks that a ring has at least four positions and ends at its first; `coerce` closes an open one.

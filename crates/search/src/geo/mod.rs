@@ -1,11 +1,13 @@
-//! Distances and shapes on the earth: "is this point in that shape, and how far away is it?"
+//! Distances and shapes on the earth and on a plane: "is this point in that shape, and how far away is it?"
 
 mod grid;
+mod plane_circle;
 mod polygon;
 mod regular_polygon;
 mod shape;
 mod shape_cells;
 mod target;
+mod target_part;
 mod validation;
 mod vector_tile;
 

@@ -4,7 +4,7 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::ArcFrom;
-use limber_mapping::geo::{GivenShape, Position, ShapeOptions, read_shape};
+use limber_mapping::geo::{GivenShape, Position, ShapeOptions, Surface, read_shape};
 use limber_mapping::geo::{Unit, parse_distance};
 use serde_json::Value;
 
@@ -22,10 +22,14 @@ const STEPS_MAX: usize = 10_000;
 /// Those of Elasticsearch, in its words.
 pub fn read_any_shape(value: &Value) -> Result<GivenShape, RequestError> {
     let parse_length = |text: &str| parse_distance(text, Unit::METERS);
-    read_shape(
-        value,
-        &ShapeOptions { coerce: true, ignore_z: true, is_clockwise: false, parse_length: &parse_length },
-    )
+    let options = ShapeOptions {
+        surface: Surface::Globe,
+        coerce: true,
+        ignore_z: true,
+        is_clockwise: false,
+        parse_length: &parse_length,
+    };
+    read_shape(value, &options)
 }
 
 /// Returns the corners of a circle on the earth; the first one is repeated as the last. Each is within ten

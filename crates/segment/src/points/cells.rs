@@ -144,7 +144,7 @@ fn stored(cell: ShapeCell) -> Cell {
 
 #[cfg(test)]
 mod tests {
-    use limber_mapping::geo::{GridShape, Part, PartKind, cells_of};
+    use limber_mapping::geo::{GridShape, Part, PartKind, Surface, cells_of};
     use proptest::prelude::*;
 
     use super::super::PointsWriter;
@@ -185,7 +185,8 @@ mod tests {
             let docs: Vec<Cell> = (0..count).map(|_| random()).collect();
             let (mut writer, mut bytes) = (PointsWriter::default(), Vec::new());
             for (doc, shape) in (0u32..).zip(&docs) {
-                cells_of(&rectangle(shape)).into_iter().for_each(|number| writer.push(doc, number));
+                let numbers = cells_of(Surface::Globe, &rectangle(shape));
+                numbers.into_iter().for_each(|number| writer.push(doc, number));
             }
             writer.finish(docs.len() as u32, None, &mut bytes).expect("memory");
             let cells = ShapeCells::new(Points::open(&bytes, None).expect("opens"));

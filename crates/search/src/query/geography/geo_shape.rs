@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{Geometry, GivenShape, ShapeOptions, Unit, parse_distance, read_shape};
+use limber_mapping::geo::{Geometry, GivenShape, ShapeOptions, Surface, Unit, parse_distance, read_shape};
 use serde_json::{Map, Value};
 
 use super::geo::places;
@@ -157,6 +157,7 @@ fn at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
 /// Parses a shape. Open rings are closed, and third coordinates are ignored.
 fn given_shape(value: &Value) -> Result<GivenShape, RequestError> {
     let options = ShapeOptions {
+        surface: Surface::Globe,
         coerce: true,
         ignore_z: true,
         is_clockwise: false,
@@ -214,7 +215,7 @@ impl QueryNode for GeoShape {
             check_within(geometry).map_err(failed)?;
         }
         if field.is_shape() {
-            let target = Target::of(geometry, shape.is_clockwise).map_err(failed)?;
+            let target = Target::of(Surface::Globe, geometry, shape.is_clockwise).map_err(failed)?;
             if target.is_empty() {
                 return Ok(BoundQuery::nothing("an empty shape"));
             }
