@@ -151,7 +151,7 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
     }
     match field.sorts_indices() {
         true => Ok(()),
-        false if field.is_point() => Ok(field.check_sortable()?),
+        false if field.is_point() || field.is_cartesian_point() => Ok(field.check_sortable()?),
         false => refused(format!("invalid index sort field:[{path}]")),
     }
 }

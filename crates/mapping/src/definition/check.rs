@@ -34,6 +34,7 @@ pub(super) fn checked(
         Check::Locale => Locale::parse(&java_text(value)).map(|locale| locale.tag().into()),
         Check::NullValue => given.null_value(),
         Check::NullPoint => given.null_point(),
+        Check::NullCartesianPoint => given.null_cartesian_point(),
         Check::Orientation => given.orientation(),
         Check::Relations => Ok(crate::field::join::Relations::parse(value)?.to_json()),
         Check::Prefixes => prefixes(value, field),
@@ -228,6 +229,17 @@ impl Given<'_> {
             value => {
                 let point = crate::geo::parse_point(value, true)?.checked("")?;
                 Ok(json!({"lat": point.latitude, "lon": point.longitude}))
+            }
+        }
+    }
+
+    /// Checks the point of a plane that stands for `null`.
+    fn null_cartesian_point(&self) -> Result<Value, RequestError> {
+        match self.value {
+            Value::Null => Ok(Value::Null),
+            value => {
+                let (x, y) = crate::geo::read_position(value, "", true)?;
+                Ok(json!({"x": x, "y": y}))
             }
         }
     }

@@ -17,6 +17,7 @@ pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) ->
     let field = build(leaf, FieldId(0), path, settings)?;
     if let Some(null) = &field.null_value
         && !field.is_point()
+        && !field.is_cartesian_point()
     {
         let scalar = OwnedScalar::from_json(null);
         check_scalar(&field, scalar.borrow()).map_err(|cause| {
@@ -52,7 +53,7 @@ pub(crate) fn build(
         false => (None, None),
     };
     let position_increment_gap = position_gap(leaf, analyzer.as_deref());
-    let is_shape = matches!(values, ValueKind::Shape { .. });
+    let is_shape = matches!(values, ValueKind::Shape { .. } | ValueKind::CartesianShape { .. });
     let index_options = leaf.param("index_options");
     let has_positions = index_options == "positions" || index_options == "offsets";
     let term_vector = leaf.param("term_vector");

@@ -459,6 +459,7 @@ fn parameter(
             param.check,
             Check::NullValue
                 | Check::NullPoint
+                | Check::NullCartesianPoint
                 | Check::OnlyDefault
                 | Check::Dimensions
                 | Check::Metric

@@ -9,7 +9,8 @@ use super::walk::{Stop, Walk};
 use super::{error, json};
 use crate::field::{Field, FieldSink, Reads, Scalar};
 use crate::geo::{
-    GeoPoint, GridShape, ReadOptions, Surface, cells_of, check_simple, geohash_at, read, read_shape,
+    GeoPoint, GridShape, ReadOptions, cells_of, check_simple, encode_on_plane, geohash_at, read,
+    read_position, read_shape,
 };
 use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 use crate::number::double_from_json;
@@ -33,15 +34,35 @@ fn parse_exception(reason: &str) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
-fn read_options(field: &Field) -> ReadOptions {
-    ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed }
+/// A point of a document.
+struct Spot {
+    /// The number of the column.
+    stored: i64,
+    /// The point on the earth, whose geohash multi-fields get; points of a plane have none.
+    on_earth: Option<GeoPoint>,
+}
+
+impl From<GeoPoint> for Spot {
+    fn from(point: GeoPoint) -> Spot {
+        Spot { stored: point.encode(), on_earth: Some(point) }
+    }
+}
+
+/// Reads the point in a document's value.
+fn spot_of(field: &Field, value: &Value) -> Result<Spot, RequestError> {
+    if field.is_cartesian_point() {
+        let position = read_position(value, &field.path, field.ignore_z)?;
+        return Ok(Spot { stored: encode_on_plane(position)?, on_earth: None });
+    }
+    let options = ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed };
+    read(value, &field.path, options).map(Spot::from)
 }
 
 /// Reads the shape in a document's value, ready to be stored.
 fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     let given = read_shape(value, &field.shape_options())?;
-    let shape = GridShape::of(Surface::Globe, &given.geometry, given.is_clockwise)?;
-    check_simple(Surface::Globe, &given.geometry, given.is_clockwise)?;
+    let shape = GridShape::of(field.surface(), &given.geometry, given.is_clockwise)?;
+    check_simple(field.surface(), &given.geometry, given.is_clockwise)?;
     Ok(shape)
 }
 
@@ -71,7 +92,7 @@ fn coordinate(text: &str, at: usize, mark: u8) -> Option<(f64, usize)> {
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// Reads the object or list of a `geo_shape`. Returns the offset after it.
+    /// Reads the object or list of a `geo_shape` or `shape`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn shapes(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
@@ -105,7 +126,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             return Ok(());
         }
         if node.is_fed {
-            let cells = if field.index { cells_of(Surface::Globe, &shape) } else { Vec::new() };
+            let cells = if field.index { cells_of(field.surface(), &shape) } else { Vec::new() };
             let mut bytes = Vec::new();
             shape.encode(&mut bytes);
             self.sink.shape(field, &cells, &bytes);
@@ -116,17 +137,18 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Reads the object or list of a `geo_point`. Returns the offset after it.
+    /// Reads the object or list of a `geo_point` or `point`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn points(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let json_depth = self.mapping.settings().limits.json_depth;
         let tree = self.tree;
         let node = &tree.leaves[leaf as usize];
         if depth < json_depth
+            && node.field.is_point()
             && let Some((point, end)) = plain_position(self.text, at)
         {
             self.check_copies(node, end - 1)?;
-            self.feed_point(node, leaf, point, at)?;
+            self.feed_point(node, leaf, &Spot::from(point), at)?;
             return Ok(end);
         }
         let end = json::skip_value(self.bytes, at, depth, json_depth)?;
@@ -181,20 +203,16 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     [z, ..] if !is_z(z) => {
                         (parse_exception("field type does not accept > 3 dimensions"), true)
                     }
-                    _ => match read(
-                        &Value::Array(items[..items.len().min(3)].to_vec()),
-                        &field.path,
-                        read_options(field),
-                    ) {
-                        Ok(point) => {
+                    _ => match spot_of(field, &Value::Array(items[..items.len().min(3)].to_vec())) {
+                        Ok(spot) => {
                             if items.len() > 3 && !field.ignore_malformed {
-                                let cause = parse_exception("geo_point expected");
+                                let cause = parse_exception(&format!("{} expected", field.type_name()));
                                 return Err(self.unreadable(node, at, cause));
                             }
                             if items.len() > 3 {
                                 self.note_ignored(leaf);
                             }
-                            return self.feed_point(node, leaf, point, at);
+                            return self.feed_point(node, leaf, &spot, at);
                         }
                         Err(cause) => (cause, false),
                     },
@@ -275,8 +293,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (Value::Null, Some(null)) => null,
             (value, _) => value,
         };
-        match read(value, &field.path, read_options(field)) {
-            Ok(point) => self.feed_point(node, leaf, point, at),
+        match spot_of(field, value) {
+            Ok(spot) => self.feed_point(node, leaf, &spot, at),
             Err(_) if field.ignore_malformed => {
                 self.note_ignored(leaf);
                 Ok(())
@@ -286,16 +304,14 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     /// Feeds a point. Multi-fields get it as its geohash, whatever its notation.
-    fn feed_point(&mut self, node: &'a Leaf, leaf: u32, point: GeoPoint, at: usize) -> Result<(), Stop> {
+    fn feed_point(&mut self, node: &'a Leaf, leaf: u32, spot: &Spot, at: usize) -> Result<(), Stop> {
         if node.is_fed {
-            self.sink.number(&node.field, point.encode());
+            self.sink.number(&node.field, spot.stored);
         }
         if node.is_named {
             self.note_name(leaf);
         }
-        if node.multi_fields.is_empty() {
-            return Ok(());
-        }
+        let Some(point) = spot.on_earth.filter(|_| !node.multi_fields.is_empty()) else { return Ok(()) };
         let hash = geohash_at(point.latitude, point.longitude);
         let tree = self.tree;
         let mut subs = node.multi_fields.iter();

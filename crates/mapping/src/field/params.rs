@@ -29,6 +29,8 @@ pub(crate) enum Check {
     NullValue,
     /// A point in any notation, stored as `{"lat", "lon"}`.
     NullPoint,
+    /// A point of a plane in any notation, stored as `{"x", "y"}`.
+    NullCartesianPoint,
     /// The orientation of outer rings, stored as `RIGHT` or `LEFT`.
     Orientation,
     Meta,

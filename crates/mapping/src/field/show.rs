@@ -8,7 +8,7 @@ use super::range_value::RangeKind;
 use super::value_kind::{Precision, ValueKind};
 use crate::RequestError;
 use crate::date::{DateFormat, Resolution, Zone};
-use crate::geo::GeoPoint;
+use crate::geo::{GeoPoint, decode_on_plane};
 use crate::number::{f64_from_sortable, java_double, u64_from_sortable};
 
 /// Decodes the terms of a field without a reference to the field.
@@ -55,6 +55,10 @@ impl Field {
             }
             ValueKind::Bool => (stored != 0).into(),
             ValueKind::Point => GeoPoint::decode(stored).to_text().into(),
+            ValueKind::CartesianPoint => {
+                let (x, y) = decode_on_plane(stored);
+                format!("{}, {}", java_double(x), java_double(y)).into()
+            }
             _ => self.decode_number(stored),
         }
     }

@@ -48,6 +48,13 @@ pub enum ValueKind {
         /// `orientation`: the direction of outer rings.
         is_clockwise: bool,
     },
+    /// A point of a plane. Stored like a geo point, with another encoding ([`crate::geo::encode_on_plane`]).
+    CartesianPoint,
+    /// Shapes of a plane. Stored like shapes on the earth, on the grid of [`Surface::Plane`].
+    CartesianShape {
+        /// `orientation`: the direction of outer rings.
+        is_clockwise: bool,
+    },
     /// Terms with two bounds ([`RangeKind::encode`]).
     Range(RangeKind),
     /// Bytes in a column; not searchable.
@@ -121,12 +128,12 @@ impl Field {
             | ValueKind::Range(_)
             | ValueKind::Bytes
             | ValueKind::Query => Representation::Terms,
-            ValueKind::Shape { .. } => Representation::Shape,
+            ValueKind::Shape { .. } | ValueKind::CartesianShape { .. } => Representation::Shape,
             _ => Representation::Number,
         }
     }
 
-    /// Returns how a column's numbers are interpreted; `None` if it has none to calculate with, as for geo
+    /// Returns how a column's numbers are interpreted; `None` if it has none to calculate with, as for
     /// points.
     #[inline]
     pub fn number_form(&self) -> Option<NumberForm> {
@@ -140,7 +147,7 @@ impl Field {
         })
     }
 
-    /// Whether values are numbers in a column, including geo points.
+    /// Whether values are numbers in a column, including points.
     pub fn is_numeric(&self) -> bool {
         self.representation() == Representation::Number
     }
@@ -178,6 +185,29 @@ impl Field {
     /// Whether values are shapes (`geo_shape`).
     pub fn is_shape(&self) -> bool {
         matches!(self.values, ValueKind::Shape { .. })
+    }
+
+    /// Whether values are points of a plane (`point`).
+    pub fn is_cartesian_point(&self) -> bool {
+        self.values == ValueKind::CartesianPoint
+    }
+
+    /// Whether values are shapes of a plane (`shape`).
+    pub fn is_cartesian_shape(&self) -> bool {
+        matches!(self.values, ValueKind::CartesianShape { .. })
+    }
+
+    /// Whether values are shapes, on the earth or on a plane.
+    pub fn has_shapes(&self) -> bool {
+        self.representation() == Representation::Shape
+    }
+
+    /// Returns the surface on which its points or shapes lie.
+    pub fn surface(&self) -> Surface {
+        match self.values {
+            ValueKind::CartesianPoint | ValueKind::CartesianShape { .. } => Surface::Plane,
+            _ => Surface::Globe,
+        }
     }
 
     /// Whether values are queries, which a `percolate` query matches.
@@ -240,16 +270,19 @@ impl Field {
 
     /// Whether a segment orders its points by location instead of by value.
     pub fn is_spatial(&self) -> bool {
-        self.index && self.is_point()
+        self.index && (self.is_point() || self.is_cartesian_point())
     }
 
     /// Returns how its shapes are parsed. Circles get radius 0, because no field accepts them.
     pub fn shape_options(&self) -> ShapeOptions<'static> {
         ShapeOptions {
-            surface: Surface::Globe,
+            surface: self.surface(),
             coerce: self.coerce,
             ignore_z: self.ignore_z,
-            is_clockwise: self.values == ValueKind::Shape { is_clockwise: true },
+            is_clockwise: matches!(
+                self.values,
+                ValueKind::Shape { is_clockwise: true } | ValueKind::CartesianShape { is_clockwise: true }
+            ),
             parse_length: &|_| Ok(0.0),
         }
     }

@@ -18,10 +18,12 @@ use super::join::Join;
 use super::keyword::Keyword;
 use super::match_only_text::MatchOnlyText;
 use super::percolator::Percolator;
+use super::point::PointType;
 use super::range::{RangeType, Ranges};
 use super::rank_feature::{RankFeature, RankFeatures};
 use super::scaled_float::ScaledFloat;
 use super::search_as_you_type::SearchAsYouType;
+use super::shape::ShapeType;
 use super::text::Text;
 use super::token_count::TokenCount;
 use super::unsigned_long::UnsignedLong;
@@ -53,6 +55,8 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &Ip,
     &GeoPointType,
     &GeoShape,
+    &PointType,
+    &ShapeType,
     &Ranges(RangeType::Integer),
     &Ranges(RangeType::Long),
     &Ranges(RangeType::Float),
@@ -83,10 +87,8 @@ pub(crate) static MISSING: &[&str] = &[
     "icu_collation_keyword",
     "murmur3",
     "passthrough",
-    "point",
     "rank_vectors",
     "semantic_text",
-    "shape",
     "sparse_vector",
 ];
 

@@ -30,6 +30,6 @@ pub use grid_simple::check_simple;
 pub use grid_tree::{GridTree, sort_by_place};
 pub use point::{GeoPoint, decode_latitude, decode_longitude, encode_latitude, encode_longitude};
 pub use read::read;
-pub use read::{ReadOptions, parse_point, parse_points};
+pub use read::{ReadOptions, parse_point, parse_points, parse_positions, read_position};
 pub use surface::{Surface, check_corner, decode_on_plane, encode_on_plane};
 pub use wkt::{WktOptions, geometry_from_wkt, geometry_from_wkt_on};

@@ -1,13 +1,15 @@
-//! All notations of a `geo_point`: "which points does this JSON value mean?"
+//! All notations of a `geo_point` and of a `point`: "which points does this JSON value mean?"
 //!
-//! Sources: Elasticsearch's `GeoPointFieldMapper`, `GeometryParserFormat`, `GenericPointParser`, `GeoPoint`.
+//! Sources: Elasticsearch's `GeoPointFieldMapper`, `PointFieldMapper`, `GeometryParserFormat`,
+//! `GenericPointParser`, `GeoPoint`, `CartesianPoint`.
 
 use serde_json::{Map, Value};
 
 use super::geohash::geohash_bounds;
-use super::geometry::Geometry;
+use super::geometry::{Geometry, Position};
 use super::point::GeoPoint;
-use super::wkt::{WktOptions, geometry_from_wkt};
+use super::surface::{Surface, encode_on_plane};
+use super::wkt::{WktOptions, geometry_from_wkt, geometry_from_wkt_on};
 use crate::RequestError;
 use crate::number::java_double;
 
@@ -24,15 +26,69 @@ pub(super) fn refused(reason: impl Into<String>) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
+/// How the notations of one type of points differ from those of the other.
+struct Notation {
+    field_type: &'static str,
+    /// The member with the coordinate, and what errors call it.
+    x: (&'static str, &'static str),
+    y: (&'static str, &'static str),
+    /// The error about an object without coordinates.
+    without: &'static str,
+    /// Reads a string; the flag is that third coordinates are ignored.
+    text: fn(&str, bool) -> Result<Position, RequestError>,
+}
+
+static OF_GEO_POINT: Notation = Notation {
+    field_type: "geo_point",
+    x: ("lon", "longitude"),
+    y: ("lat", "latitude"),
+    without: "field must be either lat/lon, geohash string or type/coordinates",
+    text: from_text,
+};
+
+static OF_POINT: Notation = Notation {
+    field_type: "point",
+    x: ("x", "x"),
+    y: ("y", "y"),
+    without: "field must be either lat/lon or type/coordinates",
+    text: from_plane_text,
+};
+
 /// Returns all valid points of a field's value, as `fields` shows them.
 pub fn parse_points(value: &Value, path: &str, options: ReadOptions) -> Vec<GeoPoint> {
-    let one = |value: &Value| read(value, path, options).ok();
+    valid(value, |value| read(value, path, options))
+}
+
+/// Returns all valid points of a `point` field's value, as `fields` shows them.
+pub fn parse_positions(value: &Value, path: &str, ignore_z: bool) -> Vec<Position> {
+    valid(value, |value| read_position(value, path, ignore_z))
+}
+
+fn valid<T>(value: &Value, read: impl Fn(&Value) -> Result<T, RequestError>) -> Vec<T> {
     match value {
         Value::Array(items) if !items.first().is_some_and(Value::is_number) => {
-            items.iter().filter_map(one).collect()
+            items.iter().filter_map(|item| read(item).ok()).collect()
         }
-        single => one(single).into_iter().collect(),
+        single => read(single).into_iter().collect(),
     }
+}
+
+/// Reads one point of a `point` field: `[x, y]`, `{"x", "y"}`, GeoJSON, `"x,y"` or `"POINT (x y)"`. The
+/// coordinates are finite, as floats too.
+///
+/// # Errors
+/// Elasticsearch's errors.
+pub fn read_position(value: &Value, path: &str, ignore_z: bool) -> Result<Position, RequestError> {
+    let position = position(value, ignore_z, &OF_POINT)?;
+    for (name, value) in [("x", position.0), ("y", position.1)] {
+        if !value.is_finite() {
+            let of = if path.is_empty() { String::new() } else { format!(" for {path}") };
+            let reason = format!("illegal {name} value [{}]{of}", java_double(value));
+            return Err(RequestError::illegal_argument(reason));
+        }
+    }
+    encode_on_plane(position)?;
+    Ok(position)
 }
 
 /// Reads one point of a document's field.
@@ -52,21 +108,27 @@ pub fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint,
 /// Parses one point: `[lon, lat]`, `{"lat", "lon"}`, GeoJSON, `"lat,lon"`, `"POINT (lon lat)"` or a geohash.
 /// It may lie outside of the map.
 pub fn parse_point(value: &Value, ignore_z: bool) -> Result<GeoPoint, RequestError> {
+    let (longitude, latitude) = position(value, ignore_z, &OF_GEO_POINT)?;
+    Ok(GeoPoint { latitude, longitude })
+}
+
+fn position(value: &Value, ignore_z: bool, notation: &Notation) -> Result<Position, RequestError> {
+    let expected = || refused(format!("{} expected", notation.field_type));
     match value {
         Value::Array(items) => match items.as_slice() {
-            [longitude, latitude, rest @ ..] if rest.len() <= 1 => {
-                let point = GeoPoint { longitude: element(longitude)?, latitude: element(latitude)? };
+            [x, y, rest @ ..] if rest.len() <= 1 => {
+                let position = (element(x)?, element(y)?);
                 if let [z] = rest {
                     check_z(element(z)?, ignore_z)?;
                 }
-                Ok(point)
+                Ok(position)
             }
             [first, ..] if !first.is_number() => Err(refused("numeric value expected")),
-            _ => Err(refused("geo_point expected")),
+            _ => Err(expected()),
         },
-        Value::Object(members) => from_object(members, ignore_z),
-        Value::String(text) => from_text(text, ignore_z),
-        _ => Err(refused("geo_point expected")),
+        Value::Object(members) => from_object(members, ignore_z, notation),
+        Value::String(text) => (notation.text)(text, ignore_z),
+        _ => Err(expected()),
     }
 }
 
@@ -89,12 +151,16 @@ fn check_z(z: f64, ignore_z: bool) -> Result<(), RequestError> {
     )))
 }
 
-fn from_object(members: &Map<String, Value>, ignore_z: bool) -> Result<GeoPoint, RequestError> {
-    let (mut latitude, mut longitude, mut coordinates, mut kind) = (None, None, None, None);
+fn from_object(
+    members: &Map<String, Value>,
+    ignore_z: bool,
+    notation: &Notation,
+) -> Result<Position, RequestError> {
+    let (mut x, mut y, mut coordinates, mut kind) = (None, None, None, None);
     for (name, value) in members {
         match name.as_str() {
-            "lat" => latitude = number(value, "latitude")?,
-            "lon" => longitude = number(value, "longitude")?,
+            name if name == notation.x.0 => x = number(value, notation.x.1)?,
+            name if name == notation.y.0 => y = number(value, notation.y.1)?,
             "z" => {
                 if let Some(z) = number(value, "z")? {
                     check_z(z, ignore_z)?;
@@ -110,21 +176,24 @@ fn from_object(members: &Map<String, Value>, ignore_z: bool) -> Result<GeoPoint,
             },
             other => {
                 return Err(refused(format!(
-                    "field [{other}] not supported - must be one of: lon, lat, z, type, coordinates"
+                    "field [{other}] not supported - must be one of: {}, {}, z, type, coordinates",
+                    notation.x.0, notation.y.0
                 )));
             }
         }
     }
     match (coordinates, kind) {
-        (Some(point), Some(kind)) if kind.eq_ignore_ascii_case("point") => Ok(point),
-        (Some(_), Some(_)) => Err(refused("[type] for geo_point can only be 'Point'")),
+        (Some(position), Some(kind)) if kind.eq_ignore_ascii_case("point") => Ok(position),
+        (Some(_), Some(_)) => {
+            Err(refused(format!("[type] for {} can only be 'Point'", notation.field_type)))
+        }
         (Some(_), None) => Err(refused("Required [type]")),
         (None, Some(_)) => Err(refused("Required [coordinates]")),
-        (None, None) => match (latitude, longitude) {
-            (Some(latitude), Some(longitude)) => Ok(GeoPoint { latitude, longitude }),
-            (Some(_), None) => Err(refused("Required [lon]")),
-            (None, Some(_)) => Err(refused("Required [lat]")),
-            (None, None) => Err(refused("field must be either lat/lon, geohash string or type/coordinates")),
+        (None, None) => match (x, y) {
+            (Some(x), Some(y)) => Ok((x, y)),
+            (Some(_), None) => Err(refused(format!("Required [{}]", notation.y.0))),
+            (None, Some(_)) => Err(refused(format!("Required [{}]", notation.x.0))),
+            (None, None) => Err(refused(notation.without)),
         },
     }
 }
@@ -144,27 +213,27 @@ fn number(value: &Value, what: &str) -> Result<Option<f64>, RequestError> {
     Ok((!number.is_nan()).then_some(number))
 }
 
-fn geojson_position(items: &[Value], ignore_z: bool) -> Result<GeoPoint, RequestError> {
+fn geojson_position(items: &[Value], ignore_z: bool) -> Result<Position, RequestError> {
     let numbers = items
         .iter()
         .map(|item| item.as_f64().ok_or_else(|| refused("coordinates must be a number")))
         .collect::<Result<Vec<f64>, _>>()?;
     match numbers[..] {
         [] | [_] => Err(refused("[coordinates] must contain at least two values")),
-        [longitude, latitude] => Ok(GeoPoint { latitude, longitude }),
-        [longitude, latitude, z] => {
+        [x, y] => Ok((x, y)),
+        [x, y, z] => {
             check_z(z, ignore_z)?;
-            Ok(GeoPoint { latitude, longitude })
+            Ok((x, y))
         }
         _ => Err(refused(format!("[coordinates] contains more than 3 values [{}]", numbers.len()))),
     }
 }
 
-fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
+fn from_text(text: &str, ignore_z: bool) -> Result<Position, RequestError> {
     if text.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("point")) {
         return match geometry_from_wkt(text, WktOptions { allow_z: ignore_z, coerce: false, off_map: false })
         {
-            Ok(Geometry::Point((longitude, latitude))) => Ok(GeoPoint { latitude, longitude }),
+            Ok(Geometry::Point(position)) => Ok(position),
             Ok(_) => Err(refused("Invalid WKT format")),
             Err(cause) => Err(refused("Invalid WKT format").caused_by(cause)),
         };
@@ -172,7 +241,7 @@ fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
     if !text.contains(',') {
         let cell = geohash_bounds(text).map_err(|cause| refused(cause.reason.clone()).caused_by(cause))?;
         // The lower left corner, as in Elasticsearch.
-        return Ok(GeoPoint { latitude: cell.south, longitude: cell.west });
+        return Ok((cell.west, cell.south));
     }
     // Java's `split` drops trailing empty parts.
     let split = || text.trim_end_matches(',').split(',').map(str::trim);
@@ -191,14 +260,65 @@ fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
         })?;
         part.parse::<f64>().map_err(|_| refused(format!("{what} must be a number")))
     };
-    let point = GeoPoint { latitude: coordinate(0, "latitude")?, longitude: coordinate(1, "longitude")? };
+    let (latitude, longitude) = (coordinate(0, "latitude")?, coordinate(1, "longitude")?);
     if let Some(z) = parts.get(2) {
         let number = z.parse::<f64>().map_err(|_| {
             RequestError::bad_request("number_format_exception", format!("For input string: \"{z}\""))
         })?;
         check_z(number, ignore_z)?;
     }
-    Ok(point)
+    Ok((longitude, latitude))
+}
+
+/// Most characters of a text that an error shows.
+const SHOWN_CHARS_MAX: usize = 1_000;
+
+fn from_plane_text(text: &str, ignore_z: bool) -> Result<Position, RequestError> {
+    // The word may be anywhere, but a text that has it is well-known text.
+    let is_wkt = text.as_bytes().windows(5).any(|word| word.eq_ignore_ascii_case(b"point"));
+    if is_wkt {
+        return match geometry_from_wkt_on(Surface::Plane, text, ignore_z, false) {
+            Ok(Geometry::Point(position)) => Ok(position),
+            Ok(other) => Err(refused(format!(
+                "[point] supports only POINT among WKT primitives, but found {}",
+                other.name()
+            ))),
+            Err(cause) => Err(refused("Invalid WKT format").caused_by(cause)),
+        };
+    }
+    let shown = || text.chars().take(SHOWN_CHARS_MAX).collect::<String>();
+    // Java's `split` drops trailing empty parts.
+    let split = || text.trim_end_matches(',').split(',');
+    let count = split().count();
+    if !text.contains(',') {
+        return Err(refused(match text.chars().next() {
+            _ if text.contains('.') => {
+                format!("failed to parse [{}], expected 2 or 3 coordinates but found: [1]", shown())
+            }
+            Some(first) => format!("unsupported symbol [{first}] in point [{}]", shown()),
+            None => "index 0, length 0".to_owned(),
+        }));
+    }
+    let mut parts = split().map(str::trim);
+    let (Some(x), Some(y), z, None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        let shown = shown().replace(',', ", ");
+        return Err(refused(format!(
+            "failed to parse [[{shown}]], expected 2 or 3 coordinates but found: [{count}]"
+        )));
+    };
+    let coordinate = |name: &str, part: &str| match part.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(number) => Err(refused(format!(
+            "invalid [{name}] value [{}]; must be between -3.4028234663852886E38 and 3.4028234663852886E38",
+            java_double(number)
+        ))),
+        Err(_) => Err(refused(format!("[{name}] must be a number"))),
+    };
+    let position = (coordinate("x", x)?, coordinate("y", y)?);
+    if let Some(z) = z {
+        check_z(z.parse::<f64>().map_err(|_| refused("[y] must be a number"))?, ignore_z)?;
+    }
+    Ok(position)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::DateFormat;
-use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, parse_points, read_shape};
+use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, parse_points, parse_positions, read_shape};
 use limber_mapping::number::{double_from_text, integer_from_text};
 use limber_mapping::{
     Field, Mapping, Nested, RangeKind, Representation, RequestError, SpaceId, ValueKind, reserved,
@@ -305,7 +305,10 @@ pub(super) fn source_values(
             return Ok(source_ranges(source, kind, path, format.as_ref()));
         }
         ValueKind::Point => return source_points(source, field, path, wanted),
-        ValueKind::Shape { .. } => return source_shapes(source, field, path, wanted),
+        ValueKind::CartesianPoint => return source_positions(source, field, path, wanted),
+        ValueKind::Shape { .. } | ValueKind::CartesianShape { .. } => {
+            return source_shapes(source, field, path, wanted);
+        }
         _ => {}
     }
     let is_shown_whole = field.flattened.is_some()
@@ -408,14 +411,18 @@ fn source_points(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
     Ok(points.map(show).collect())
 }
 
+/// Returns the points of a plane in the source at `path`, each as GeoJSON, WKT or WKB.
+fn source_positions(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
+    let show = geometry_format(field, wanted)?;
+    let mut raw = Vec::new();
+    gather_whole(source, path, &mut raw);
+    let positions = raw.into_iter().flat_map(|value| parse_positions(value, &field.path, field.ignore_z));
+    Ok(positions.map(|position| show(Geometry::Point(position))).collect())
+}
+
 /// Returns the shapes of the source at `path`, each as GeoJSON, WKT or WKB; unreadable ones are ignored.
 fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
-    let show: fn(Geometry) -> Value = match wanted.format.as_deref() {
-        None | Some("geojson") => |shape| shape.to_geojson(),
-        Some("wkt") => |shape| shape.to_wkt().into(),
-        Some("wkb") => |shape| shape.to_wkb().into(),
-        Some(other) => return Err(unrecognized_format(field, other).into()),
-    };
+    let show = geometry_format(field, wanted)?;
     let mut raw = Vec::new();
     gather_whole(source, path, &mut raw);
     let options = field.shape_options();
@@ -429,6 +436,16 @@ fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
     }
     shown.reverse();
     Ok(shown)
+}
+
+/// Returns the function that formats shapes.
+fn geometry_format(field: &Field, wanted: &FieldFormat) -> Result<fn(Geometry) -> Value> {
+    Ok(match wanted.format.as_deref() {
+        None | Some("geojson") => |shape| shape.to_geojson(),
+        Some("wkt") => |shape| shape.to_wkt().into(),
+        Some("wkb") => |shape| shape.to_wkb().into(),
+        Some(other) => return Err(unrecognized_format(field, other).into()),
+    })
 }
 
 fn unrecognized_format(field: &Field, format: &str) -> RequestError {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use limber_mapping::geo::{GridBounds, GridShape};
+use limber_mapping::geo::{GridBounds, GridShape, Surface};
 use limber_mapping::{Field, Mapping, Representation, RequestError, ValueKind};
 use limber_script::{BoundField, Documents, FieldValues, Value, number};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
@@ -35,7 +35,7 @@ impl BoundFields {
         let bind = |name: &Arc<str>| {
             let field = field_or_id(&shard.mapping, name);
             let refused = match &field {
-                Some(field) if field.range_kind().is_some() => {
+                Some(field) if field.range_kind().is_some() || field.surface() == Surface::Plane => {
                     let (path, name) = (&field.path, field.type_name());
                     Some(RequestError::unsupported(format!("field [{path}] of type [{name}] in scripts")))
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::Resolution;
+use limber_mapping::geo::{encode_on_plane, read_position};
 use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{
     DateContext, Field, Mapping, NumberForm, RangeKind, RequestError, Selection, SummaryColumn, ValueKind,
@@ -12,8 +13,9 @@ use serde_json::{Value, json};
 
 use super::super::options::ValuesOptions;
 use super::super::values::format::Format;
-use super::super::values::refused::{check_ranges, check_shapes, not_supported};
+use super::super::values::refused::{check_cartesian_points, check_ranges, check_shapes, not_supported};
 use super::super::values::value_type::ValueType;
+use super::accepts::Accepts;
 use crate::context::{ShardSnapshot, columns};
 use crate::error::Result;
 use crate::script::{BoundScript, RuntimeField, field_or_id};
@@ -119,37 +121,6 @@ impl Gives {
 
 /// Aggregations whose script may read `_score`.
 const SCORED: &[&str] = &["avg", "extended_stats", "max", "min", "stats", "sum"];
-
-/// Which kinds of fields an aggregation accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accepts {
-    Anything,
-    /// Fields whose values have an order: any except geo points and shapes.
-    Keys,
-    Numbers,
-    /// Numbers except booleans; an unmapped field counts as a date.
-    Dates,
-    /// Numbers except dates and booleans.
-    Quantities,
-    Addresses,
-    Places,
-    Terms,
-}
-
-impl Accepts {
-    fn allows(self, field: &Field) -> bool {
-        match self {
-            Accepts::Anything => true,
-            Accepts::Keys => !field.is_point(),
-            Accepts::Places => field.is_point(),
-            Accepts::Numbers => field.number_form().is_some(),
-            Accepts::Dates => field.number_form().is_some() && !field.is_bool(),
-            Accepts::Quantities => field.is_quantity(),
-            Accepts::Addresses => field.is_ip(),
-            Accepts::Terms => field.has_keys(),
-        }
-    }
-}
 
 /// Converts `missing` of a boolean field to 0 or 1. Source: `DocValueFormat.BOOLEAN`.
 fn truth(value: &Value) -> Result<i64> {
@@ -260,7 +231,11 @@ impl Source {
         if let Some(field) = &field {
             match &field.values {
                 ValueKind::Point => columns::check_column(field, shard)?,
-                ValueKind::Shape { .. } => {
+                ValueKind::CartesianPoint => {
+                    columns::check_column(field, shard)?;
+                    check_cartesian_points(field, options, aggregation)?;
+                }
+                ValueKind::Shape { .. } | ValueKind::CartesianShape { .. } => {
                     columns::check_column(field, shard)?;
                     check_shapes(field, options, aggregation)?;
                 }
@@ -271,7 +246,7 @@ impl Source {
                 _ if accepts == Accepts::Places => {}
                 _ => columns::check_sortable(field, shard)?,
             }
-            let is_checked = field.is_shape() || field.range_kind().is_some();
+            let is_checked = field.has_shapes() || field.range_kind().is_some();
             if !is_checked && !accepts.allows(field) {
                 return Err(not_supported(field, aggregation).into());
             }
@@ -314,7 +289,7 @@ impl Source {
     /// one.
     fn check_missing(&self) -> Result<()> {
         match &self.field {
-            Some(field) if field.is_shape() || field.range_kind().is_some() => Ok(()),
+            Some(field) if field.has_shapes() || field.range_kind().is_some() => Ok(()),
             Some(_) if self.is_numeric() => self.missing_number().map(drop),
             Some(_) => self.missing_term().map(drop),
             None => Ok(()),
@@ -358,7 +333,7 @@ impl Source {
 
     /// Whether the values are shapes.
     pub fn has_shapes(&self) -> bool {
-        self.field.as_ref().is_some_and(|field| field.is_shape())
+        self.field.as_ref().is_some_and(|field| field.has_shapes())
     }
 
     /// Returns the type of the ranges' ends, if the values are ranges.
@@ -420,6 +395,9 @@ impl Source {
         let Some(value) = &self.missing else { return Ok(None) };
         if self.is_widened {
             return Ok(number_in(value).map(sortable_from_f64));
+        }
+        if self.field.as_ref().is_some_and(|field| field.is_cartesian_point()) {
+            return Ok(Some(encode_on_plane(read_position(value, "", true)?)?));
         }
         if self.field.as_ref().is_some_and(|field| field.is_point()) {
             return Ok(Some(limber_mapping::geo::parse_point(value, true)?.checked("")?.encode()));

@@ -1,5 +1,6 @@
 //! Readers of values for a batch of documents: as numbers, as ordinals, or as ids of keys.
 
+mod accepts;
 mod computed_terms;
 mod field;
 mod filled;
@@ -9,8 +10,9 @@ mod ordinal_reader;
 mod summary;
 mod weighted_reader;
 
+pub use accepts::Accepts;
 pub use computed_terms::ComputedTerms;
-pub use field::{Accepts, Source};
+pub use field::Source;
 pub use key_reader::KeyReader;
 pub use number_reader::NumberReader;
 pub use ordinal_reader::OrdinalReader;

@@ -1,4 +1,4 @@
-//! Which aggregations accept shapes, ranges and summaries, and the errors of the others.
+//! Which aggregations accept points of a plane, shapes, ranges and summaries, and the errors of the others.
 
 use limber_mapping::{Field, RangeKind, RequestError};
 
@@ -6,30 +6,57 @@ use crate::aggregation::bind::Bound;
 use crate::aggregation::options::ValuesOptions;
 use crate::aggregation::tree::Aggregation;
 
+/// Checks whether an aggregation accepts points of a plane. Scripts cannot read them.
+pub(in crate::aggregation) fn check_cartesian_points(
+    field: &Field,
+    options: &ValuesOptions,
+    aggregation: &str,
+) -> Result<(), RequestError> {
+    if !matches!(aggregation, "value_count" | "missing") {
+        return Err(not_supported(field, aggregation));
+    }
+    match &options.script {
+        None => Ok(()),
+        Some(_) => Err(RequestError::unsupported(format!(
+            "[script] over the points of field [{}] in the aggregation [{aggregation}]",
+            field.path
+        ))),
+    }
+}
+
 /// Checks whether an aggregation accepts shapes. Source: Elasticsearch's `SpatialPlugin`.
 pub(in crate::aggregation) fn check_shapes(
     field: &Field,
     options: &ValuesOptions,
     aggregation: &str,
 ) -> Result<(), RequestError> {
-    Err(match aggregation {
-        "geo_bounds" | "value_count" | "missing" | "geohash_grid" | "geotile_grid" | "geohex_grid" => {
-            match (&options.missing, &options.script) {
-                (None, None) => return Ok(()),
-                _ => RequestError::unsupported(format!(
-                    "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
-                    field.path
-                )),
-            }
-        }
-        "cardinality" | "geo_centroid" => {
-            let path = &field.path;
-            RequestError::unsupported(format!(
-                "aggregation [{aggregation}] on field [{path}] of type [geo_shape]"
-            ))
-        }
-        _ => not_supported(field, aggregation),
-    })
+    let is_accepted = match aggregation {
+        "value_count" | "missing" => true,
+        "geo_bounds" | "geohash_grid" | "geotile_grid" | "geohex_grid" => field.is_shape(),
+        _ => false,
+    };
+    if is_accepted {
+        return match (&options.missing, &options.script) {
+            (None, None) => Ok(()),
+            _ => Err(RequestError::unsupported(format!(
+                "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
+                field.path
+            ))),
+        };
+    }
+    let is_missing = match aggregation {
+        "cardinality" => true,
+        "geo_centroid" => field.is_shape(),
+        _ => false,
+    };
+    if !is_missing {
+        return Err(not_supported(field, aggregation));
+    }
+    Err(RequestError::unsupported(format!(
+        "aggregation [{aggregation}] on field [{}] of type [{}]",
+        field.path,
+        field.type_name()
+    )))
 }
 
 /// Checks whether an aggregation accepts ranges.

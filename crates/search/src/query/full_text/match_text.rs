@@ -219,7 +219,7 @@ impl QueryNode for Match {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if field.is_point() {
+        if field.is_point() || field.is_cartesian_point() {
             return Err(RequestError::illegal_argument(format!(
                 "Field [{}] of type [{}] does not support match queries",
                 self.field,

@@ -82,7 +82,8 @@ impl ScoreFunction for Random {
                 binder.check_column(&field)?;
                 if field.representation() == Representation::Shape {
                     return Err(RequestError::unsupported(format!(
-                        "[random_score] by field [{name}] of type [geo_shape]"
+                        "[random_score] by field [{name}] of type [{}]",
+                        field.type_name()
                     ))
                     .into());
                 }

@@ -1,0 +1,35 @@
+//! Which kinds of fields an aggregation accepts.
+
+use limber_mapping::Field;
+
+/// Which kinds of fields an aggregation accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepts {
+    Anything,
+    /// Fields whose values have an order: any except points and shapes.
+    Keys,
+    Numbers,
+    /// Numbers except booleans; an unmapped field counts as a date.
+    Dates,
+    /// Numbers except dates and booleans.
+    Quantities,
+    Addresses,
+    Places,
+    Terms,
+}
+
+impl Accepts {
+    /// Whether it accepts the values of a field.
+    pub fn allows(self, field: &Field) -> bool {
+        match self {
+            Accepts::Anything => true,
+            Accepts::Keys => !(field.is_point() || field.is_cartesian_point()),
+            Accepts::Places => field.is_point(),
+            Accepts::Numbers => field.number_form().is_some(),
+            Accepts::Dates => field.number_form().is_some() && !field.is_bool(),
+            Accepts::Quantities => field.is_quantity(),
+            Accepts::Addresses => field.is_ip(),
+            Accepts::Terms => field.has_keys(),
+        }
+    }
+}
