@@ -8,7 +8,7 @@ BAD = (400, 413, 429)
 
 SETUP = [
     ("PUT", "/placed", {"settings": {"number_of_shards": 1, "number_of_replicas": 0}, "mappings": {"properties": {
-        "p": {"type": "geo_point"}, "s": {"type": "geo_shape"}, "k": {"type": "keyword"}}}}),
+        "p": {"type": "geo_point"}, "s": {"type": "geo_shape"}, "k": {"type": "keyword"}, "at": {"type": "point"}, "area": {"type": "shape"}}}}),
     ("POST", "/placed/_bulk?refresh=true", lambda: Lines([line for n in range(5_000) for line in (
         {"index": {}}, {"p": [n % 360 - 180, n % 170 - 85], "k": f"key{n}", "s": {"type": "envelope", "coordinates": [[n % 170, n % 80 + 5], [n % 170 + 5, n % 80]]}})])),
     # Shapes that cover much and have many edges.
@@ -89,6 +89,9 @@ for name, shape in SHAPES.items():
         search(f"query_{name}", (lambda shape: lambda: {"query": {"geo_shape": {"s": {"shape": shape(), "relation": "intersects"}}}})(shape)),
         search(f"within_{name}", (lambda shape: lambda: {"query": {"geo_shape": {"s": {"shape": shape(), "relation": "within"}}}})(shape)),
         search(f"points_{name}", (lambda shape: lambda: {"query": {"geo_shape": {"p": {"shape": shape(), "relation": "disjoint"}}}})(shape)),
+        Case(f"plane_{name}", "PUT", f"/placed/_doc/plane_{name}", (lambda shape: lambda: {"at": [1e30, -1e30], "area": shape()})(shape), OK + BAD, seconds=30),
+        search(f"query_plane_{name}", (lambda shape: lambda: {"query": {"shape": {"area": {"shape": shape(), "relation": "intersects"}}}})(shape)),
+        search(f"points_plane_{name}", (lambda shape: lambda: {"query": {"shape": {"at": {"shape": shape()}}}})(shape)),
     ]
 
 GRIDS = ("geohash_grid", "geotile_grid", "geohex_grid")

@@ -53,6 +53,7 @@ def query(random, depth=0):
         "geo_distance": lambda: {"distance": random.choice(["1km", "1e300km", "-1m"]), "p": random.choice(["1,1", [0, 0], {"lat": 91, "lon": 1}])}, "geo_polygon": lambda: {"p": {"points": [[n % 9, n % 7] for n in range(random.choice([3, 2_000]))]}},
         "geo_shape": lambda: {"s": {"shape": random.choice(SHAPES), "relation": random.choice(["intersects", "within", "disjoint", "contains"])}}, "geo_grid": lambda: {"p": {"geotile": "6/32/50"}},
         "has_child": lambda: {"type": "child", "query": inner(), "score_mode": "sum"}, "has_parent": lambda: {"parent_type": "parent", "query": inner()}, "parent_id": lambda: {"type": "child", "id": word[:200]},
+        "shape": lambda: {"s": {"shape": random.choice(SHAPES), "relation": random.choice(["intersects", "within"])}, "ignore_unmapped": True},
         "ids": lambda: {"values": [str(n) for n in range(random.choice([1, 10_000]))]}, "intervals": lambda: {"t": intervals(random, 0)}, "match_all": dict, "match_none": dict,
         "match": lambda: {field(random, "t", "k", "n"): {"query": word, "fuzziness": random.choice([0, 2, "AUTO"])}}, "multi_match": lambda: {"query": word, "fields": random.choice(BY_NAME["fields"]), "type": random.choice(
             ["best_fields", "most_fields", "cross_fields", "phrase", "phrase_prefix", "bool_prefix"])}, "more_like_this": lambda: {"fields": ["t"], "like": random.choice([word, [word] * 50, [{"_index": "g", "_id": "1"}] * 500]), "min_term_freq": 1},

@@ -11,6 +11,7 @@ use limber_segment::points::{Cell, Overlap};
 
 use super::grid::Hexagon;
 use super::polygon::{Polygon, Side, is_on, touches};
+use super::target::Target;
 
 /// The relation of a document's points to a shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +32,8 @@ pub(crate) enum Shape {
     Polygon(Polygon),
     Line(Vec<Position>),
     Hexagon(HexagonShape),
+    /// A shape on a plane.
+    OnPlane(Target),
     /// The union of several shapes.
     Any(Vec<Shape>),
 }
@@ -97,6 +100,7 @@ impl Shape {
                 line.windows(2).any(|pair| is_on(pair[0], pair[1], (point.longitude, point.latitude)))
             }
             Shape::Hexagon(shape) => shape.hexagon.contains(stored),
+            Shape::OnPlane(target) => target.has((i64::from(stored as i32), stored >> 32)),
             Shape::Any(parts) => parts.iter().any(|part| part.contains(stored)),
         }
     }
@@ -142,6 +146,7 @@ impl Shape {
                     _ => Overlap::Some,
                 }
             }
+            Shape::OnPlane(target) => target.overlap(cell),
             Shape::Any(parts) => {
                 let mut found = Overlap::None;
                 for part in parts {

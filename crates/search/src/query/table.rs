@@ -10,7 +10,7 @@ use super::full_text::{
     combined_fields, common_terms, intervals, match_phrase, match_text, more_like_this, multi_match,
     query_string, simple_query_string,
 };
-use super::geography::{geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape};
+use super::geography::{geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, shape};
 use super::joining::{join, nested};
 use super::parse::{Parser, Query};
 use super::spans;
@@ -61,6 +61,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("rule", rule::parse),
     ("script", script::parse),
     ("script_score", script_score::parse),
+    ("shape", shape::parse),
     ("simple_query_string", simple_query_string::parse),
     ("span_containing", spans::parse_containing),
     ("span_field_masking", spans::parse_masked),
@@ -82,7 +83,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 
 /// Elasticsearch's other queries, which are refused by name.
 pub(super) const UNSUPPORTED: &[&str] =
-    &["knn", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];
+    &["knn", "semantic", "sparse_vector", "text_expansion", "weighted_tokens"];
 
 /// Returns the names of all queries, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
