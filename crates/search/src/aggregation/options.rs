@@ -3,6 +3,7 @@
 //! Options are taken one by one; any that are left at the end are refused. The messages are those of
 //! Elasticsearch's `ObjectParser` and `ValuesSourceAggregationBuilder`, without positions in the text.
 
+use limber_mapping::geo::{parse_point, read_position};
 use limber_mapping::{ObjectParser, RequestError};
 use limber_script::Script;
 use limber_text::likeness::did_you_mean;
@@ -301,6 +302,19 @@ impl ValuesOptions {
     /// Reads `field` and `missing` of an aggregation of geo points. `wanted` is what Elasticsearch's error
     /// names if there is no field.
     pub fn parse_places(options: &mut Options, wanted: &'static str) -> Result<ValuesOptions> {
+        ValuesOptions::parse_points(options, wanted, |missing| parse_point(missing, true).map(drop))
+    }
+
+    /// Does the same as [`ValuesOptions::parse_places`] for points of a plane.
+    pub fn parse_cartesian_places(options: &mut Options, wanted: &'static str) -> Result<ValuesOptions> {
+        ValuesOptions::parse_points(options, wanted, |missing| read_position(missing, "", true).map(drop))
+    }
+
+    fn parse_points(
+        options: &mut Options,
+        wanted: &'static str,
+        check: impl FnOnce(&Value) -> Result<()>,
+    ) -> Result<ValuesOptions> {
         if wanted != "field" && options.has("script") {
             return Err(RequestError::unsupported(format!("[script] in the aggregation [{}]", options.kind)));
         }
@@ -308,8 +322,7 @@ impl ValuesOptions {
         options.has_no_field = field.is_none().then_some(wanted);
         let missing = options.replacement()?;
         if let Some(missing) = &missing {
-            limber_mapping::geo::parse_point(missing, true)
-                .map_err(|cause| options.failed("missing", cause))?;
+            check(missing).map_err(|cause| options.failed("missing", cause))?;
         }
         Ok(ValuesOptions { field: field.unwrap_or_default(), missing, ..ValuesOptions::default() })
     }

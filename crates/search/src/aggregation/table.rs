@@ -20,6 +20,8 @@ pub(super) const AGGREGATIONS: &[(&str, Parse)] = &[
     ("bucket_selector", pipeline::BucketSelector::parse),
     ("bucket_sort", pipeline::BucketSort::parse),
     ("cardinality", metric::Cardinality::parse),
+    ("cartesian_bounds", metric::CartesianBounds::parse),
+    ("cartesian_centroid", metric::CartesianCentroid::parse),
     ("categorize_text", categorize::CategorizeText::parse),
     ("change_point", pipeline::ChangePoint::parse),
     ("children", bucket::Joined::parse_children),
@@ -96,5 +98,4 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Aggregations that Elasticsearch has and this server does not have. They are refused by name, so that they
 /// are not mistaken for typing errors.
-pub(super) const UNSUPPORTED: &[&str] =
-    &["bucket_correlation", "bucket_count_ks_test", "cartesian_bounds", "cartesian_centroid", "inference"];
+pub(super) const UNSUPPORTED: &[&str] = &["bucket_correlation", "bucket_count_ks_test", "inference"];

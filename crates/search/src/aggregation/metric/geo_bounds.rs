@@ -1,25 +1,18 @@
 //! `geo_bounds`: the bounding box of the points of a bucket. Source: Elasticsearch's `InternalGeoBounds`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{
-    GRID_TURN, GeoPoint, GridBounds, GridShape, PartKind, decode_latitude, decode_longitude,
-};
-use limber_segment::SegmentView;
-use limber_segment::columns::Batch;
-use limber_segment::shapes::ShapeColumn;
+use limber_mapping::geo::{GRID_TURN, GeoPoint, decode_latitude, decode_longitude};
 use serde_json::{Map, Value, json};
 
-use super::super::answer::partial::{Finding, OwnFinding, Partial};
+use super::super::answer::partial::OwnFinding;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
-use super::super::buckets::entries::Entries;
-use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
-use super::places::{self, PlacesCollector, PlacesState};
+use super::places::{self, Ends, PlacesState, ShapesState};
 use crate::error::Result;
 
 /// The options of a `geo_bounds`: the field, and whether the box may cross the date line.
@@ -75,10 +68,7 @@ impl Request for GeoBounds {
 
 impl Collect for GeoBounds {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        match context.bound.sources()[0].has_shapes() {
-            true => Ok(Box::new(ShapesCollector::new(&context))),
-            false => Ok(Box::new(PlacesCollector::<BoundsState>::new(&context)?)),
-        }
+        places::of_places_or_shapes::<BoundsState>(&context)
     }
 }
 
@@ -101,27 +91,6 @@ impl Render for GeoBounds {
     }
 }
 
-/// The smallest and the largest of some numbers.
-#[derive(Debug, Clone, Copy)]
-struct Ends {
-    least: f64,
-    most: f64,
-}
-
-impl Ends {
-    const NONE: Ends = Ends { least: f64::INFINITY, most: f64::NEG_INFINITY };
-
-    fn is_empty(&self) -> bool {
-        self.least > self.most
-    }
-
-    #[inline]
-    fn add(&mut self, least: f64, most: f64) {
-        self.least = self.least.min(least);
-        self.most = self.most.max(most);
-    }
-}
-
 /// The ranges of the latitudes, and of the longitudes west and east of Greenwich.
 #[derive(Debug, Clone, Copy)]
 pub struct BoundsState {
@@ -138,24 +107,7 @@ impl Default for BoundsState {
     }
 }
 
-impl BoundsState {
-    /// Adds the bounding boxes of the points, lines and polygons of a shape.
-    fn add_shape(&mut self, shape: &GridShape) {
-        for part in &shape.parts {
-            match (part.kind, part.lists.first()) {
-                (PartKind::Points, _) => {
-                    part.lists.iter().flatten().for_each(|&(x, y)| self.add_span((x, x), (y, y)))
-                }
-                // The outer ring of a polygon, or a line.
-                (_, Some(outer)) => {
-                    let bounds = GridBounds::of(outer.iter());
-                    self.add_span(bounds.x, bounds.y);
-                }
-                (_, None) => {}
-            }
-        }
-    }
-
+impl ShapesState for BoundsState {
     /// Adds a box in grid coordinates. A box that crosses the date line has an end beyond the map and is
     /// divided in two.
     fn add_span(&mut self, x: (i64, i64), y: (i64, i64)) {
@@ -194,66 +146,6 @@ impl BoundsState {
     }
 }
 
-/// Adds shapes to the bounding boxes of their buckets.
-#[derive(Debug)]
-struct ShapesCollector<'s> {
-    path: &'s str,
-    column: Option<ShapeColumn<'s>>,
-    batch: Batch<i64>,
-    /// The bounds of each document in the current batch.
-    found: Vec<Option<BoundsState>>,
-    states: Vec<BoundsState>,
-    budget: &'s Budget,
-}
-
-impl<'s> ShapesCollector<'s> {
-    fn new(context: &CollectorContext<'s>) -> ShapesCollector<'s> {
-        ShapesCollector {
-            path: context.bound.sources()[0].path(),
-            column: None,
-            batch: Batch::default(),
-            found: Vec::new(),
-            states: Vec::new(),
-            budget: context.budget,
-        }
-    }
-}
-
-impl<'s> Collector<'s> for ShapesCollector<'s> {
-    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.column = view.segment.shapes(self.path)?;
-        Ok(())
-    }
-
-    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if entries.bucket_count > self.states.len() {
-            let more = entries.bucket_count - self.states.len();
-            self.budget.spend((more * size_of::<BoundsState>()) as u64)?;
-            self.states.resize(entries.bucket_count, BoundsState::default());
-        }
-        let Some(column) = &self.column else { return Ok(()) };
-        self.found.clear();
-        self.found.resize(entries.docs.len(), None);
-        let found = &mut self.found;
-        column.for_each(entries.docs, &mut self.batch, |position, bytes| {
-            let shape = GridShape::decode(bytes).map_err(limber_segment::Error::in_section("shapes", 0))?;
-            found[position].get_or_insert_default().add_shape(&shape);
-            Ok(())
-        })?;
-        for entry in 0..entries.len() {
-            if let Some(bounds) = &self.found[entries.position(entry)] {
-                self.states[entries.bucket(entry) as usize].merge(bounds);
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        let state = |bucket: &u32| self.states.get(*bucket as usize).copied().unwrap_or_default();
-        Ok(buckets.iter().map(|bucket| Finding::into_partial(state(bucket))).collect())
-    }
-}
-
 impl PlacesState for BoundsState {
     fn merge(&mut self, other: &BoundsState) {
         self.latitudes.add(other.latitudes.least, other.latitudes.most);
@@ -262,7 +154,8 @@ impl PlacesState for BoundsState {
     }
 
     #[inline]
-    fn add(&mut self, point: GeoPoint) {
+    fn add(&mut self, stored: i64) {
+        let point = GeoPoint::decode(stored);
         self.latitudes.add(point.latitude, point.latitude);
         let side = if point.longitude < 0.0 { &mut self.west } else { &mut self.east };
         side.add(point.longitude, point.longitude);

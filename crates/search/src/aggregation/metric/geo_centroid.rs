@@ -13,8 +13,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
-use super::super::values::kahan::KahanSum;
-use super::places::{self, PlacesCollector, PlacesState};
+use super::places::{self, PlacesCollector, PlacesState, Sums};
 use crate::error::Result;
 
 /// The options of a `geo_centroid`: the field of the points.
@@ -66,40 +65,31 @@ impl Render for GeoCentroid {
     }
 }
 
-/// Sums of coordinates in degrees.
+/// Sums of longitudes and latitudes in degrees.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CentroidState {
-    latitudes: KahanSum,
-    longitudes: KahanSum,
-    count: u64,
-}
+pub struct CentroidState(Sums);
 
 impl OwnFinding for CentroidState {}
 
 impl PlacesState for CentroidState {
     #[inline]
-    fn add(&mut self, place: GeoPoint) {
-        self.latitudes.add(place.latitude);
-        self.longitudes.add(place.longitude);
-        self.count += 1;
+    fn add(&mut self, stored: i64) {
+        let place = GeoPoint::decode(stored);
+        self.0.add(place.longitude, place.latitude);
     }
 
     fn merge(&mut self, other: &CentroidState) {
-        self.latitudes.add(other.latitudes.value);
-        self.longitudes.add(other.longitudes.value);
-        self.count += other.count;
+        self.0.merge(&other.0);
     }
 }
 
 impl CentroidState {
     fn to_json(self) -> Map<String, Value> {
         let mut out = Map::new();
-        if self.count > 0 {
-            let count = self.count as f64;
-            let middle = json!({"lat": self.latitudes.value / count, "lon": self.longitudes.value / count});
-            out.insert("location".into(), middle);
+        if let Some((longitude, latitude)) = self.0.means() {
+            out.insert("location".into(), json!({"lat": latitude, "lon": longitude}));
         }
-        out.insert("count".into(), self.count.into());
+        out.insert("count".into(), self.0.count.into());
         out
     }
 }

@@ -2,6 +2,8 @@
 
 mod boxplot;
 mod cardinality;
+mod cartesian_bounds;
+mod cartesian_centroid;
 mod digest;
 mod digest_collector;
 mod distribution;
@@ -38,6 +40,8 @@ mod weighted_sums;
 
 pub use boxplot::Boxplot;
 pub use cardinality::Cardinality;
+pub use cartesian_bounds::CartesianBounds;
+pub use cartesian_centroid::CartesianCentroid;
 pub use distribution::Distribution;
 pub use geo_bounds::GeoBounds;
 pub use geo_centroid::GeoCentroid;

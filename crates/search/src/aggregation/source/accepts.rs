@@ -14,7 +14,10 @@ pub enum Accepts {
     /// Numbers except dates and booleans.
     Quantities,
     Addresses,
+    /// Geo points.
     Places,
+    /// Points of a plane.
+    CartesianPlaces,
     Terms,
 }
 
@@ -25,6 +28,7 @@ impl Accepts {
             Accepts::Anything => true,
             Accepts::Keys => !(field.is_point() || field.is_cartesian_point()),
             Accepts::Places => field.is_point(),
+            Accepts::CartesianPlaces => field.is_cartesian_point(),
             Accepts::Numbers => field.number_form().is_some(),
             Accepts::Dates => field.number_form().is_some() && !field.is_bool(),
             Accepts::Quantities => field.is_quantity(),

@@ -243,7 +243,7 @@ impl Source {
                     columns::check_column(field, shard)?;
                     check_ranges(field, kind, options, aggregation)?;
                 }
-                _ if accepts == Accepts::Places => {}
+                _ if matches!(accepts, Accepts::Places | Accepts::CartesianPlaces) => {}
                 _ => columns::check_sortable(field, shard)?,
             }
             let is_checked = field.has_shapes() || field.range_kind().is_some();

@@ -12,7 +12,8 @@ pub(in crate::aggregation) fn check_cartesian_points(
     options: &ValuesOptions,
     aggregation: &str,
 ) -> Result<(), RequestError> {
-    if !matches!(aggregation, "value_count" | "missing") {
+    let accepting = ["cartesian_bounds", "cartesian_centroid", "missing", "value_count"];
+    if !accepting.contains(&aggregation) {
         return Err(not_supported(field, aggregation));
     }
     match &options.script {
@@ -33,6 +34,7 @@ pub(in crate::aggregation) fn check_shapes(
     let is_accepted = match aggregation {
         "value_count" | "missing" => true,
         "geo_bounds" | "geohash_grid" | "geotile_grid" | "geohex_grid" => field.is_shape(),
+        "cartesian_bounds" => field.is_cartesian_shape(),
         _ => false,
     };
     if is_accepted {
@@ -47,6 +49,7 @@ pub(in crate::aggregation) fn check_shapes(
     let is_missing = match aggregation {
         "cardinality" => true,
         "geo_centroid" => field.is_shape(),
+        "cartesian_centroid" => field.is_cartesian_shape(),
         _ => false,
     };
     if !is_missing {

@@ -18,16 +18,16 @@ use crate::query::bound::BoundQuery;
 use crate::query::parse::{Parser, Query, QueryNode};
 
 #[derive(Debug)]
-struct OnPlane(AskedShape);
+struct PlaneShape(AskedShape);
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
     _: &mut Parser<'_>,
 ) -> Result<Query, RequestError> {
-    asked_shape::parse(members, Surface::Plane, OnPlane)
+    asked_shape::parse(members, Surface::Plane, PlaneShape)
 }
 
-impl QueryNode for OnPlane {
+impl QueryNode for PlaneShape {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
         let (path, relation) = (&self.0.field, self.0.relation);
         let shape = self.0.read("shape", binder)?;
