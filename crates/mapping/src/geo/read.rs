@@ -184,9 +184,7 @@ fn from_object(
     }
     match (coordinates, kind) {
         (Some(position), Some(kind)) if kind.eq_ignore_ascii_case("point") => Ok(position),
-        (Some(_), Some(_)) => {
-            Err(refused(format!("[type] for {} can only be 'Point'", notation.field_type)))
-        }
+        (Some(_), Some(_)) => Err(refused(format!("[type] for {} can only be 'Point'", notation.field_type))),
         (Some(_), None) => Err(refused("Required [type]")),
         (None, Some(_)) => Err(refused("Required [coordinates]")),
         (None, None) => match (x, y) {

@@ -440,12 +440,13 @@ fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
 
 /// Returns the function that formats shapes.
 fn geometry_format(field: &Field, wanted: &FieldFormat) -> Result<fn(Geometry) -> Value> {
-    Ok(match wanted.format.as_deref() {
+    let show: fn(Geometry) -> Value = match wanted.format.as_deref() {
         None | Some("geojson") => |shape| shape.to_geojson(),
         Some("wkt") => |shape| shape.to_wkt().into(),
         Some("wkb") => |shape| shape.to_wkb().into(),
         Some(other) => return Err(unrecognized_format(field, other).into()),
-    })
+    };
+    Ok(show)
 }
 
 fn unrecognized_format(field: &Field, format: &str) -> RequestError {

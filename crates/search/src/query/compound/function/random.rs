@@ -80,7 +80,7 @@ impl ScoreFunction for Random {
                         .into());
                 };
                 binder.check_column(&field)?;
-                if field.representation() == Representation::Shape {
+                if field.has_shapes() || field.is_cartesian_point() {
                     return Err(RequestError::unsupported(format!(
                         "[random_score] by field [{name}] of type [{}]",
                         field.type_name()
