@@ -2,7 +2,7 @@
 //! Elasticsearch's `InternalCartesianBounds`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{Surface, decode_on_plane};
+use limber_mapping::geo::{GridShape, Surface, decode_on_plane};
 use serde_json::{Map, Value, json};
 
 use super::super::answer::partial::OwnFinding;
@@ -101,10 +101,12 @@ impl PlacesState for PlaneBounds {
 }
 
 impl ShapesState for PlaneBounds {
-    fn add_span(&mut self, x: (i64, i64), y: (i64, i64)) {
-        let (left, bottom) = Surface::Plane.position((x.0, y.0));
-        let (right, top) = Surface::Plane.position((x.1, y.1));
-        self.x.add(left, right);
-        self.y.add(bottom, top);
+    fn add_shape(&mut self, shape: &GridShape) {
+        places::spans(shape, |x, y| {
+            let (left, bottom) = Surface::Plane.position((x.0, y.0));
+            let (right, top) = Surface::Plane.position((x.1, y.1));
+            self.x.add(left, right);
+            self.y.add(bottom, top);
+        });
     }
 }

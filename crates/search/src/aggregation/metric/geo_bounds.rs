@@ -1,7 +1,7 @@
 //! `geo_bounds`: the bounding box of the points of a bucket. Source: Elasticsearch's `InternalGeoBounds`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{GRID_TURN, GeoPoint, decode_latitude, decode_longitude};
+use limber_mapping::geo::{GRID_TURN, GeoPoint, GridShape, decode_latitude, decode_longitude};
 use serde_json::{Map, Value, json};
 
 use super::super::answer::partial::OwnFinding;
@@ -107,7 +107,7 @@ impl Default for BoundsState {
     }
 }
 
-impl ShapesState for BoundsState {
+impl BoundsState {
     /// Adds a box in grid coordinates. A box that crosses the date line has an end beyond the map and is
     /// divided in two.
     fn add_span(&mut self, x: (i64, i64), y: (i64, i64)) {
@@ -143,6 +143,12 @@ impl ShapesState for BoundsState {
                 self.east.add(0.0, right);
             }
         }
+    }
+}
+
+impl ShapesState for BoundsState {
+    fn add_shape(&mut self, shape: &GridShape) {
+        places::spans(shape, |x, y| self.add_span(x, y));
     }
 }
 

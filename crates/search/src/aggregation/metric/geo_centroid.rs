@@ -13,7 +13,8 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
-use super::places::{self, PlacesCollector, PlacesState, Sums};
+use super::super::values::kahan::KahanSum;
+use super::places::{self, PlacesCollector, PlacesState};
 use crate::error::Result;
 
 /// The options of a `geo_centroid`: the field of the points.
@@ -65,9 +66,13 @@ impl Render for GeoCentroid {
     }
 }
 
-/// Sums of longitudes and latitudes in degrees.
+/// Sums of coordinates in degrees.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CentroidState(Sums);
+pub struct CentroidState {
+    latitudes: KahanSum,
+    longitudes: KahanSum,
+    count: u64,
+}
 
 impl OwnFinding for CentroidState {}
 
@@ -75,21 +80,27 @@ impl PlacesState for CentroidState {
     #[inline]
     fn add(&mut self, stored: i64) {
         let place = GeoPoint::decode(stored);
-        self.0.add(place.longitude, place.latitude);
+        self.latitudes.add(place.latitude);
+        self.longitudes.add(place.longitude);
+        self.count += 1;
     }
 
     fn merge(&mut self, other: &CentroidState) {
-        self.0.merge(&other.0);
+        self.latitudes.add(other.latitudes.value);
+        self.longitudes.add(other.longitudes.value);
+        self.count += other.count;
     }
 }
 
 impl CentroidState {
     fn to_json(self) -> Map<String, Value> {
         let mut out = Map::new();
-        if let Some((longitude, latitude)) = self.0.means() {
-            out.insert("location".into(), json!({"lat": latitude, "lon": longitude}));
+        if self.count > 0 {
+            let count = self.count as f64;
+            let middle = json!({"lat": self.latitudes.value / count, "lon": self.longitudes.value / count});
+            out.insert("location".into(), middle);
         }
-        out.insert("count".into(), self.0.count.into());
+        out.insert("count".into(), self.count.into());
         out
     }
 }

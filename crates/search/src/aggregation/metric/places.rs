@@ -14,7 +14,6 @@ use super::super::collector::Collector;
 use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
-use super::super::values::kahan::KahanSum;
 use crate::error::Result;
 
 /// The state of one bucket's points.
@@ -26,23 +25,21 @@ pub trait PlacesState: OwnFinding + Copy + Default {
 
 /// The state of one bucket's points or shapes.
 pub(super) trait ShapesState: PlacesState {
-    /// Adds a box in grid coordinates.
-    fn add_span(&mut self, x: (i64, i64), y: (i64, i64));
+    /// Adds one of the shapes of a document to the state of this document.
+    fn add_shape(&mut self, shape: &GridShape);
+}
 
-    /// Adds the bounding boxes of the points, lines and polygons of a shape.
-    fn add_shape(&mut self, shape: &GridShape) {
-        for part in &shape.parts {
-            match (part.kind, part.lists.first()) {
-                (PartKind::Points, _) => {
-                    part.lists.iter().flatten().for_each(|&(x, y)| self.add_span((x, x), (y, y)))
-                }
-                // The outer ring of a polygon, or a line.
-                (_, Some(outer)) => {
-                    let bounds = GridBounds::of(outer.iter());
-                    self.add_span(bounds.x, bounds.y);
-                }
-                (_, None) => {}
+/// Calls `add` with the bounding boxes, in grid coordinates, of the points, lines and polygons of a shape.
+pub(super) fn spans(shape: &GridShape, mut add: impl FnMut((i64, i64), (i64, i64))) {
+    for part in &shape.parts {
+        match (part.kind, part.lists.first()) {
+            (PartKind::Points, _) => part.lists.iter().flatten().for_each(|&(x, y)| add((x, x), (y, y))),
+            // The outer ring of a polygon, or a line.
+            (_, Some(outer)) => {
+                let bounds = GridBounds::of(outer.iter());
+                add(bounds.x, bounds.y);
             }
+            (_, None) => {}
         }
     }
 }
@@ -66,35 +63,6 @@ impl Ends {
     pub fn add(&mut self, least: f64, most: f64) {
         self.least = self.least.min(least);
         self.most = self.most.max(most);
-    }
-}
-
-/// Sums of coordinates, and their number.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sums {
-    x: KahanSum,
-    y: KahanSum,
-    pub count: u64,
-}
-
-impl Sums {
-    #[inline]
-    pub fn add(&mut self, x: f64, y: f64) {
-        self.x.add(x);
-        self.y.add(y);
-        self.count += 1;
-    }
-
-    pub fn merge(&mut self, other: &Sums) {
-        self.x.add(other.x.value);
-        self.y.add(other.y.value);
-        self.count += other.count;
-    }
-
-    /// Returns the means of x and y; `None` without any points.
-    pub fn means(&self) -> Option<(f64, f64)> {
-        let count = self.count as f64;
-        (self.count > 0).then(|| (self.x.value / count, self.y.value / count))
     }
 }
 

@@ -34,7 +34,7 @@ pub(in crate::aggregation) fn check_shapes(
     let is_accepted = match aggregation {
         "value_count" | "missing" => true,
         "geo_bounds" | "geohash_grid" | "geotile_grid" | "geohex_grid" => field.is_shape(),
-        "cartesian_bounds" => field.is_cartesian_shape(),
+        "cartesian_bounds" | "cartesian_centroid" => field.is_cartesian_shape(),
         _ => false,
     };
     if is_accepted {
@@ -46,13 +46,7 @@ pub(in crate::aggregation) fn check_shapes(
             ))),
         };
     }
-    let is_missing = match aggregation {
-        "cardinality" => true,
-        "geo_centroid" => field.is_shape(),
-        "cartesian_centroid" => field.is_cartesian_shape(),
-        _ => false,
-    };
-    if !is_missing {
+    if aggregation != "cardinality" && !(aggregation == "geo_centroid" && field.is_shape()) {
         return Err(not_supported(field, aggregation));
     }
     Err(RequestError::unsupported(format!(
