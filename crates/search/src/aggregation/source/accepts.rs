@@ -1,6 +1,7 @@
 //! Which kinds of fields an aggregation accepts.
 
 use limber_mapping::Field;
+use limber_mapping::geo::Surface;
 
 /// Which kinds of fields an aggregation accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,16 @@ impl Accepts {
             Accepts::Quantities => field.is_quantity(),
             Accepts::Addresses => field.is_ip(),
             Accepts::Terms => field.has_keys(),
+        }
+    }
+
+    /// Returns the surface of the points of a field, or of the points that an unmapped field would have.
+    pub(super) fn surface_of(self, field: Option<&Field>) -> Option<Surface> {
+        match (field, self) {
+            (None, Accepts::Places) => Some(Surface::Globe),
+            (None, Accepts::CartesianPlaces) => Some(Surface::Plane),
+            (Some(field), _) if field.is_point() || field.is_cartesian_point() => Some(field.surface()),
+            _ => None,
         }
     }
 }

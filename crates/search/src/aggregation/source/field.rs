@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::Resolution;
-use limber_mapping::geo::{encode_on_plane, read_position};
+use limber_mapping::geo::{Surface, encode_on_plane, parse_point, read_position};
 use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{
     DateContext, Field, Mapping, NumberForm, RangeKind, RequestError, Selection, SummaryColumn, ValueKind,
@@ -41,6 +41,8 @@ pub struct Source {
     pub(in crate::aggregation) is_widened: bool,
     /// The numbers that it reads, if the field's values are summaries.
     pub(in crate::aggregation) summary: Option<SummaryColumn>,
+    /// The surface of the points, if values are points.
+    surface: Option<Surface>,
 }
 
 /// A script on one shard, and the field whose values it gets as `_value`.
@@ -272,6 +274,7 @@ impl Source {
         let is_widened =
             accepts != Accepts::Dates && field.as_deref().is_some_and(|field| is_fraction(options, field));
         let source = Source {
+            surface: accepts.surface_of(field.as_deref()),
             field,
             format,
             missing: options.missing.clone(),
@@ -308,6 +311,7 @@ impl Source {
             runtime: None,
             is_widened: false,
             summary: None,
+            surface: None,
         }
     }
 
@@ -396,11 +400,10 @@ impl Source {
         if self.is_widened {
             return Ok(number_in(value).map(sortable_from_f64));
         }
-        if self.field.as_ref().is_some_and(|field| field.is_cartesian_point()) {
-            return Ok(Some(encode_on_plane(read_position(value, "", true)?)?));
-        }
-        if self.field.as_ref().is_some_and(|field| field.is_point()) {
-            return Ok(Some(limber_mapping::geo::parse_point(value, true)?.checked("")?.encode()));
+        match self.surface {
+            Some(Surface::Globe) => return Ok(Some(parse_point(value, true)?.checked("")?.encode())),
+            Some(Surface::Plane) => return Ok(Some(encode_on_plane(read_position(value, "", true)?)?)),
+            None => {}
         }
         let Some(field) = &self.field else {
             if let Format::Date { format, zone } = &self.format {
