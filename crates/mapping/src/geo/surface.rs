@@ -146,13 +146,13 @@ fn encode_float(value: f64) -> Result<i32, RequestError> {
         )));
     }
     let bits = rounded.to_bits() as i32;
-    Ok(bits ^ (bits >> 31 & i32::MAX))
+    Ok(bits ^ ((bits >> 31) & i32::MAX))
 }
 
 #[inline]
 fn decode_float(stored: i64) -> f64 {
     let stored = stored.clamp(FLOATS.0, FLOATS.1) as i32;
-    f64::from(f32::from_bits((stored ^ (stored >> 31 & i32::MAX)) as u32))
+    f64::from(f32::from_bits((stored ^ ((stored >> 31) & i32::MAX)) as u32))
 }
 
 /// Returns the number that a column stores for a point of a `point` field: the encoded y above the encoded x.

@@ -156,8 +156,9 @@ impl Matcher for NumberSlice<'_> {
     }
 }
 
-/// Returns the number that Lucene's column has for a value: floats and half floats are not widened there.
-/// Source: `NumericUtils#floatToSortableInt`, `HalfFloatPoint#halfFloatToSortableShort`.
+/// Returns the number that Lucene's column has for a value: floats and half floats are not widened there, and
+/// points of a plane have x first. Source: `NumericUtils#floatToSortableInt`,
+/// `HalfFloatPoint#halfFloatToSortableShort`, `XYDocValuesField`.
 fn lucene_number(field: &Field, stored: i64) -> i64 {
     match field.values {
         ValueKind::Double(Precision::Float) => {
@@ -168,6 +169,7 @@ fn lucene_number(field: &Field, stored: i64) -> i64 {
             let bits = half_bits(f64_from_sortable(stored) as f32) as i16;
             i64::from(bits ^ ((bits >> 15) & i16::MAX))
         }
+        ValueKind::CartesianPoint => stored.rotate_left(32),
         _ => stored,
     }
 }
