@@ -125,6 +125,7 @@ def aggregation(random, depth):
         "frequent_item_sets": lambda: {"fields": [{"field": "k"}, {"field": "n"}], "minimum_support": random.choice([0.5, 0.01, 1e-9]), "size": size}, "matrix_stats": lambda: {"fields": ["n"] * random.choice([1, 100])}, "t_test": lambda: {"a": {"field": "n"}, "b": {"field": "n"}},
         "weighted_avg": lambda: {"value": {"field": "n"}, "weight": {"field": "n"}}, "rate": lambda: {"unit": "month"}, "bucket_script": lambda: {"buckets_path": {"a": "m"}, "script": random.choice(SCRIPTS)}, "bucket_selector": lambda: {"buckets_path": {"a": "m"}, "script": random.choice(SCRIPTS)},
         "bucket_sort": lambda: {"sort": [{"m": "asc"}], "from": random.choice(INTEGERS), "size": size}, "moving_fn": lambda: {"buckets_path": "m", "window": size, "script": random.choice(["MovingFunctions.max(values)", *SCRIPTS])}, "serial_diff": lambda: {"buckets_path": "m", "lag": size},
+        "bucket_correlation": lambda: {"buckets_path": "a0>_count", "function": {"count_correlation": {"indicator": {"expectations": [1] * random.choice([2, 10_000]), "doc_count": size}}}}, "bucket_count_ks_test": lambda: {"buckets_path": "a0>_count", "fractions": [1] * random.choice([2, 10_000])},
         "normalize": lambda: {"buckets_path": "m", "method": "softmax"}, "string_stats": lambda: {"field": "k", "show_distribution": True},
     }
     pipelines = ("cumulative_sum", "derivative", "moving_percentiles", "cumulative_cardinality")

@@ -16,6 +16,8 @@ pub(super) const AGGREGATIONS: &[(&str, Parse)] = &[
     ("avg", metric::Metric::avg),
     ("avg_bucket", pipeline::BucketMetric::avg),
     ("boxplot", metric::Boxplot::parse),
+    ("bucket_correlation", pipeline::BucketCorrelation::parse),
+    ("bucket_count_ks_test", pipeline::BucketCountKsTest::parse),
     ("bucket_script", pipeline::BucketScript::parse),
     ("bucket_selector", pipeline::BucketSelector::parse),
     ("bucket_sort", pipeline::BucketSort::parse),
@@ -98,4 +100,4 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Aggregations that Elasticsearch has and this server does not have. They are refused by name, so that they
 /// are not mistaken for typing errors.
-pub(super) const UNSUPPORTED: &[&str] = &["bucket_correlation", "bucket_count_ks_test", "inference"];
+pub(super) const UNSUPPORTED: &[&str] = &["inference"];

@@ -148,6 +148,19 @@ pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggreg
     ))
 }
 
+/// Refuses paths that do not lead to the document counts of buckets. `fault` makes the message for the name
+/// of the aggregation.
+pub fn bucket_counts(
+    own: &Aggregation,
+    path: &BucketsPath,
+    siblings: &[Aggregation],
+    fault: impl Fn(&str) -> String,
+) -> Option<String> {
+    let is_count = path.text.ends_with("_count");
+    let other = || (!is_count).then(|| format!("buckets_path {}", fault(&own.name)));
+    several_buckets(own, path, siblings).or_else(other)
+}
+
 /// Whether an aggregation is multi-bucket.
 pub fn has_several_buckets(aggregation: &Aggregation) -> bool {
     aggregation.definition().is_some_and(|definition| definition.has_several_buckets())

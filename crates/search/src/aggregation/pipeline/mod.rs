@@ -4,6 +4,8 @@
 //! outwards. A parent pipeline, which is inside a bucket aggregation, processes all of its buckets
 //! ([`Pipeline::over_buckets`]); a sibling pipeline computes one result from them ([`Pipeline::beside`]).
 
+mod bucket_correlation;
+mod bucket_count_ks_test;
 mod bucket_metric;
 mod bucket_script;
 mod bucket_sort;
@@ -26,6 +28,8 @@ mod resolve;
 mod rows;
 mod serial_diff;
 
+pub use bucket_correlation::BucketCorrelation;
+pub use bucket_count_ks_test::BucketCountKsTest;
 pub use bucket_metric::BucketMetric;
 pub use bucket_script::{BucketScript, BucketSelector};
 pub use bucket_sort::BucketSort;

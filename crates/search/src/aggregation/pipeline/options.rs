@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
 use super::super::options::Options;
@@ -72,6 +72,39 @@ pub fn buckets_path(
         Some(text) => Ok(BucketsPath::parse(&text)),
         None => Err(RequestError::parsing(missing(&options.name))),
     }
+}
+
+/// Reads `buckets_path`, which must be a string.
+pub fn single_path(options: &mut Options) -> Result<BucketsPath, RequestError> {
+    let text = options.text("buckets_path")?.ok_or_else(|| ObjectParser::required("buckets_path"))?;
+    Ok(BucketsPath::parse(&text))
+}
+
+/// Takes the `gap_policy` of an aggregation that always fills gaps with zeros.
+pub fn check_only_zeros(options: &mut Options) -> Result<(), RequestError> {
+    if options.has("gap_policy") && GapPolicy::parse(options)? != GapPolicy::InsertZeros {
+        let cause = RequestError::illegal_argument("only [gap_policy] of [insert_zeros] is supported");
+        return Err(ObjectParser::new(options.kind).failed_to_build(cause));
+    }
+    Ok(())
+}
+
+/// Takes a list of doubles, or a double that stands alone.
+pub fn doubles(options: &mut Options, option: &str) -> Result<Option<Vec<f64>>, RequestError> {
+    let values = match options.take_typed(option)? {
+        None => return Ok(None),
+        Some(Value::Array(list)) => list,
+        Some(value @ (Value::Number(_) | Value::String(_))) => vec![value],
+        Some(value) => return Err(options.wrong_type(option, &value)),
+    };
+    let wrong = |value: &Value| {
+        options.failed(option, json::number_format(json::scalar_text(value).unwrap_or_default()))
+    };
+    let double = |value: &Value| {
+        let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+        number.ok_or_else(|| wrong(value))
+    };
+    values.iter().map(double).collect::<Result<_, _>>().map(Some)
 }
 
 /// Makes the message that most pipeline aggregations have for a missing `buckets_path`.
