@@ -9,6 +9,7 @@ use limber_mapping::RequestError;
 use limber_script::{DetachedRun, DetachedScript, Script, ScriptContext};
 
 use super::super::options::Options;
+use super::p_value::{PValue, Share};
 
 /// How the significance of a term is computed from its foreground and background frequencies.
 #[derive(Debug, Clone)]
@@ -18,6 +19,7 @@ pub enum Heuristic {
     MutualInformation(Nxy),
     Gnd { background_is_superset: bool },
     Percentage,
+    PValue(PValue),
     Script(Arc<DetachedScript>),
 }
 
@@ -72,12 +74,6 @@ impl Heuristic {
             if !options.has(name) {
                 continue;
             }
-            if name == "p_value" {
-                return Err(RequestError::unsupported(format!(
-                    "[{name}] in the aggregation [{}]",
-                    options.kind
-                )));
-            }
             let map = options.object(name)?.unwrap_or_default();
             let mut own = Options::new(name, &options.name, map);
             let mut flag =
@@ -85,6 +81,7 @@ impl Heuristic {
             chosen = match name {
                 "jlh" => Heuristic::Jlh,
                 "percentage" => Heuristic::Percentage,
+                "p_value" => Heuristic::PValue(PValue::parse(&mut own)?),
                 "script_heuristic" => Heuristic::Script(Arc::new(script(&mut own)?)),
                 "gnd" => Heuristic::Gnd { background_is_superset: flag("background_is_superset", true)? },
                 _ => {
@@ -122,6 +119,12 @@ impl Heuristic {
                 0 => 0.0,
                 all => counts.found as f64 / all as f64,
             },
+            Heuristic::PValue(options) => {
+                let Table { cells: [_, [outside, inside]], columns: [all_outside, all_inside], .. } =
+                    Table::of(counts, options.background_is_superset);
+                let inside = Share { with: inside, all: all_inside };
+                options.score(inside, Share { with: outside, all: all_outside })
+            }
             Heuristic::Gnd { background_is_superset } => gnd(&Table::of(counts, background_is_superset)),
             Heuristic::ChiSquare(nxy) => {
                 let table = Table::of(counts, nxy.background_is_superset);

@@ -3,6 +3,7 @@
 mod answer;
 mod background;
 mod heuristic;
+mod p_value;
 mod repeats;
 mod request;
 mod terms;
