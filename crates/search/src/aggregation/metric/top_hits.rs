@@ -72,13 +72,6 @@ impl TopHits {
         } else {
             Vec::new()
         };
-        if let Some(sort) = sorts.iter().find(|sort| sort.computes_terms()) {
-            return Err(RequestError::unsupported(format!(
-                "[top_hits] sorted by [{}], whose terms no segment holds",
-                sort.name
-            ))
-            .into());
-        }
         let query = bound.search_query.as_ref().expect("bound with the aggregation");
         Ok(TopHitsCollector {
             definition: self,
@@ -273,6 +266,46 @@ impl TopHitsCollector<'_> {
     pub(super) fn best(&self) -> impl Iterator<Item = Option<(u32, DocId)>> {
         self.buckets.iter().map(|best| best.hits.first().map(|hit| (hit.segment, hit.doc)))
     }
+
+    /// Adds the documents of a batch whose keys are strings that no segment holds. In `columns` they are
+    /// indexes among the strings of this batch, so they are compared as they are.
+    fn collect_computed(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let (kept, is_scored) = (self.definition.kept(), self.definition.needs_scores());
+        let (segment, base) = (self.segment, self.bases[self.segment as usize]);
+        let (sorts, readers, columns) = (&self.sorts, &self.readers.0, &self.columns);
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            let best = &mut self.buckets[entries.bucket(entry) as usize];
+            let score = entries.score(position);
+            best.total += 1;
+            if is_scored {
+                best.max_score = best.max_score.max(score);
+            }
+            let keys = readers.iter().zip(columns).map(|(reader, column)| reader.global(column[position]));
+            let keys: Box<[SortKey]> = keys.collect::<Result<_>>()?;
+            // Documents ascend: of equal hits the earlier document comes first.
+            let at = best.hits.partition_point(|hit| compare_keys(sorts, &hit.keys, &keys).is_le());
+            if at >= kept {
+                continue;
+            }
+            let dropped = (best.hits.len() >= kept).then(|| best.hits.pop()).flatten();
+            let freed = dropped.map_or(0, |hit| bytes_of(&hit.keys));
+            self.budget.spend(bytes_of(&keys).saturating_sub(freed))?;
+            let doc = entries.docs[position];
+            let shard_doc = base + u64::from(doc);
+            best.hits.insert(at, Hit { segment, doc, shard_doc, score, keys, group: None });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the bytes of a hit with these keys.
+fn bytes_of(keys: &[SortKey]) -> u64 {
+    let term_bytes = |key: &SortKey| match key {
+        SortKey::Term(Some(term)) => term.len() as u64,
+        _ => 0,
+    };
+    HIT_BYTES + 24 * keys.len() as u64 + keys.iter().map(term_bytes).sum::<u64>()
 }
 
 impl<'s> Collector<'s> for TopHitsCollector<'s> {
@@ -295,6 +328,9 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
         self.worst.resize(self.buckets.len(), i64::MAX);
         for (reader, column) in self.readers.0.iter_mut().zip(&mut self.columns) {
             reader.read(entries.docs, entries.scores, column)?;
+        }
+        if self.sorts.iter().any(BoundSort::computes_terms) {
+            return self.collect_computed(entries);
         }
         let kept = self.definition.kept();
         let is_scored = self.definition.needs_scores();
