@@ -108,6 +108,7 @@ impl Gives {
             (Some(ValueType::Whole | ValueType::Date), Gives::Texts | Gives::Whole) if field.is_none() => {
                 Ok(Gives::Whole)
             }
+            (Some(ValueType::Truth), Gives::Texts) if field.is_none() => Ok(Gives::Whole),
             (Some(ValueType::Floating), Gives::Texts) => Ok(Gives::Numbers),
             (Some(ValueType::Whole | ValueType::Unsigned | ValueType::Floating), Gives::Numbers)
             | (Some(ValueType::Text), Gives::Texts) => Ok(wanted),
@@ -265,6 +266,7 @@ impl Source {
         let format = match shown_as {
             None if accepts == Accepts::Dates => Format::date(options)?,
             None if script.is_some() && options.value_type == Some(ValueType::Date) => Format::date(options)?,
+            None if script.is_some() && options.value_type == Some(ValueType::Truth) => Format::Boolean,
             _ => Format::of(shown_as.map(|field| &**field), options)?,
         };
         let runtime = match &field {
