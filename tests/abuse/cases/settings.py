@@ -5,7 +5,7 @@ from case import OK, REFUSED, Case, Lines, several
 BAD = (400, 413, 429)
 HUGE = ("2147483647", "9223372036854775807", "-1", "-2147483648", "99999999999999999999", "1e9", "NaN", "", "null", "0x10", "100pb", "99999999d", "101%", "-5%", True, [], {}, ["a"] * 1_000)
 INDEX_SETTINGS = ("number_of_shards", "number_of_replicas", "refresh_interval", "max_result_window", "max_ngram_diff", "mapping.total_fields.limit", "mapping.depth.limit",
-                  "mapping.nested_objects.limit", "translog.flush_threshold_size", "translog.sync_interval", "max_terms_count", "max_regex_length", "max_script_fields",
+                  "mapping.nested_objects.limit", "translog.flush_threshold_size", "translog.sync_interval", "max_terms_count", "max_regex_length", "max_script_fields", "top_metrics_max_size",
                   "max_docvalue_fields_search", "highlight.max_analyzed_offset", "analyze.max_token_count", "routing_partition_size", "soft_deletes.retention.operations",
                   "gc_deletes", "merge.policy.max_merged_segment", "search.slowlog.threshold.query.warn", "number_of_routing_shards", "query.default_field")
 CLUSTER_SETTINGS = ("search.max_buckets", "indices.breaker.request.limit", "indices.breaker.total.limit", "search.max_open_scroll_context", "cluster.max_shards_per_node",

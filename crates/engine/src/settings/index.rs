@@ -139,6 +139,8 @@ pub struct IndexSettings {
     pub max_inner_result_window: u64,
     /// `max_rescore_window`.
     pub max_rescore_window: u64,
+    /// `top_metrics_max_size`.
+    pub top_metrics_max_size: u64,
     /// `max_slices_per_scroll`.
     pub max_slices_per_scroll: u64,
     /// `index.requests.cache.enable`.
@@ -239,6 +241,7 @@ impl IndexSettings {
             highlight_offset_max: read.integer("index.highlight.max_analyzed_offset", 1_000_000)? as u64,
             max_inner_result_window: read.integer("index.max_inner_result_window", 100)? as u64,
             max_rescore_window: read.integer("index.max_rescore_window", 10_000)? as u64,
+            top_metrics_max_size: read.integer("index.top_metrics_max_size", 10)? as u64,
             max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
             total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,
             ignores_fields_beyond_limit: read
@@ -254,10 +257,7 @@ impl IndexSettings {
             coerce_shapes: read.boolean("index.mapping.coerce", false)?,
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
             source_mode: read.source_mode()?,
-            ignore_above: match read.text("index.mapping.ignore_above") {
-                Some(_) => u32::try_from(read.integer("index.mapping.ignore_above", 0)?).ok(),
-                None => None,
-            },
+            ignore_above: read.ignore_above()?,
             synthetic_source_keep: read.synthetic_source_keep()?,
             default_pipeline: read.pipeline("index.default_pipeline"),
             final_pipeline: read.pipeline("index.final_pipeline"),

@@ -180,6 +180,15 @@ impl Reader<'_> {
         })
     }
 
+    /// Reads the default of `ignore_above`; `None` is no limit.
+    pub(super) fn ignore_above(&self) -> Result<Option<u32>> {
+        const KEY: &str = "index.mapping.ignore_above";
+        match self.text(KEY) {
+            Some(_) => Ok(u32::try_from(self.integer(KEY, 0)?).ok()),
+            None => Ok(None),
+        }
+    }
+
     /// Source: Elasticsearch's `Mapper.SYNTHETIC_SOURCE_KEEP_INDEX_SETTING`.
     pub(super) fn synthetic_source_keep(&self) -> Result<Keep> {
         const KEY: &str = "index.mapping.synthetic_source_keep";

@@ -60,6 +60,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.max_result_window", Integer { min: 1, max: INT_MAX }, "10000", Dynamic),
     row("index.max_inner_result_window", Integer { min: 1, max: INT_MAX }, "100", Dynamic),
     row("index.max_rescore_window", Integer { min: 1, max: INT_MAX }, "10000", Dynamic),
+    row("index.top_metrics_max_size", Integer { min: 1, max: INT_MAX }, "10", Dynamic),
     row("index.max_docvalue_fields_search", Integer { min: 0, max: INT_MAX }, "100", Dynamic),
     row("index.max_script_fields", Integer { min: 0, max: INT_MAX }, "32", Dynamic),
     row("index.max_ngram_diff", Integer { min: 0, max: INT_MAX }, "1", Dynamic),

@@ -38,6 +38,8 @@ pub struct ShardSettings {
     pub max_inner_result_window: u32,
     /// `index.max_rescore_window`.
     pub max_rescore_window: u32,
+    /// `index.top_metrics_max_size`.
+    pub top_metrics_max_size: u32,
     /// `index.max_docvalue_fields_search`.
     pub max_docvalue_fields: usize,
     /// `index.max_script_fields`.
@@ -64,6 +66,7 @@ impl Default for ShardSettings {
             max_slices_per_scroll: 1024,
             max_inner_result_window: 100,
             max_rescore_window: 10_000,
+            top_metrics_max_size: 10,
             max_docvalue_fields: 100,
             max_script_fields: 32,
             max_regex_length: 1000,

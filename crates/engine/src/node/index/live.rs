@@ -34,6 +34,7 @@ pub(in crate::node) fn search_settings(typed: &IndexSettings) -> ShardSettings {
         max_slices_per_scroll: typed.max_slices_per_scroll as u32,
         max_inner_result_window: typed.max_inner_result_window as u32,
         max_rescore_window: typed.max_rescore_window as u32,
+        top_metrics_max_size: typed.top_metrics_max_size as u32,
         max_docvalue_fields: typed.max_docvalue_fields_search as usize,
         max_script_fields: typed.max_script_fields as usize,
         max_regex_length: typed.max_regex_length as usize,

@@ -10,6 +10,7 @@ use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::partial::Partial;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
+use super::super::bind::Bound;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
@@ -26,9 +27,6 @@ use crate::error::Result;
 use crate::request::{FieldFormat, SearchRequest, Sort, StoredFields};
 use crate::score::float_to_json;
 use crate::source::SourceFilter;
-
-/// Elasticsearch's default of `index.top_metrics_max_size`.
-const SIZE_MAX: i32 = 10;
 
 /// Largest number of metrics of one aggregation.
 const METRIC_COUNT_MAX: usize = 100;
@@ -79,12 +77,6 @@ impl TopMetrics {
             let reason = format!("[size] must be more than 0 but was [{size}]");
             return Err(options.refused("size", reason));
         }
-        if size > SIZE_MAX {
-            return Err(RequestError::illegal_argument(format!(
-                "[top_metrics.size] must not be more than [{SIZE_MAX}] but was [{size}]. This limit can be set by changing the \
-                 [index.top_metrics_max_size] index level setting."
-            )));
-        }
         let metric_count = fields.len();
         let wanted = fields.iter().map(|values| FieldFormat::of(values.field.clone()));
         let request = SearchRequest {
@@ -124,6 +116,18 @@ impl Request for TopMetrics {
 
     fn needs_search_query(&self) -> bool {
         true
+    }
+
+    fn check_on_shard(&self, _: &Bound, shard: &ShardSnapshot) -> Result<()> {
+        let (size, size_max) = (self.hits.request.size(), shard.settings.top_metrics_max_size);
+        if size <= size_max {
+            return Ok(());
+        }
+        Err(RequestError::illegal_argument(format!(
+            "[top_metrics.size] must not be more than [{size_max}] but was [{size}]. This limit can be set by changing the \
+             [index.top_metrics_max_size] index level setting."
+        ))
+        .into())
     }
 
     fn order_values(&self) -> OrderValues {
