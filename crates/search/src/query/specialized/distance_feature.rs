@@ -9,18 +9,20 @@ use limber_mapping::date::{NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::geo::{ArcFrom, Unit, parse_distance, parse_point};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, ObjectParser, RequestError, ValueKind};
-use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::geo::degrees;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, SegmentBits};
+use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, constant_scorer, score_of};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::score::{Explanation, MaxScores, Span};
+use crate::script::{NumberSource, RuntimeField};
 use crate::values::json;
 
 #[derive(Debug)]
@@ -34,6 +36,8 @@ struct DistanceFeature {
 #[derive(Debug)]
 pub(crate) struct FeatureNode {
     pub field: Arc<Field>,
+    /// What computes the values of a runtime field, and the documents that have one.
+    runtime: Option<(Arc<RuntimeField>, Docs)>,
     pub origin: FeatureOrigin,
     /// In meters, or in the resolution of the field's dates.
     pub pivot: f64,
@@ -130,14 +134,11 @@ impl QueryNode for DistanceFeature {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing("Can't run [distance_feature] query on unmapped fields!"));
         };
-        if field.runtime.is_some() {
-            return Err(RequestError::unsupported(format_args!(
-                "[distance_feature] on the runtime field [{}]",
-                field.path
-            ))
-            .into());
-        }
-        if !field.doc_values {
+        let runtime = RuntimeField::bind(&field, binder.shard())?.map(|runtime| {
+            let docs = Box::new(Docs::Exists { path: field.path.clone() });
+            (runtime.clone(), Docs::Runtime { field: runtime, docs })
+        });
+        if runtime.is_none() && !field.doc_values {
             return Err(RequestError::unsupported(format_args!(
                 "[distance_feature] on field [{}] without doc values",
                 field.path
@@ -185,19 +186,23 @@ impl QueryNode for DistanceFeature {
                 .into());
             }
         };
-        Ok(FeatureNode { field, origin, pivot, boost }.into())
+        Ok(FeatureNode { field, runtime, origin, pivot, boost }.into())
     }
 }
 
 impl BoundNode for FeatureNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-        matcher::with_field(segment, &self.field.path)
+        match &self.runtime {
+            None => matcher::with_field(segment, &self.field.path),
+            Some((_, docs)) => matcher::set(docs, segment),
+        }
     }
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
-        match segment.numbers(&self.field.path)? {
+        let runtime = self.runtime.as_ref().map(|(runtime, _)| runtime);
+        match NumberSource::open(segment, &self.field.path, runtime)? {
             None => constant_scorer(self, 0.0, segment, is_known),
-            Some(column) => Ok(Box::new(FeatureScorer { node: self, column, batch: Batch::default() })),
+            Some(source) => Ok(Box::new(FeatureScorer { node: self, source, batch: Batch::default() })),
         }
     }
 
@@ -214,35 +219,37 @@ impl BoundNode for FeatureNode {
     }
 
     fn class(&self) -> &'static str {
-        match &self.origin {
-            FeatureOrigin::Place(_) => "LatLonPointDistanceFeatureQuery",
-            FeatureOrigin::Instant(_) => "LongDistanceFeatureQuery",
+        match (&self.origin, &self.runtime) {
+            (FeatureOrigin::Place(_), None) => "LatLonPointDistanceFeatureQuery",
+            (FeatureOrigin::Instant(_), None) => "LongDistanceFeatureQuery",
+            (FeatureOrigin::Place(_), Some(_)) => "GeoPointScriptFieldDistanceFeatureQuery",
+            (FeatureOrigin::Instant(_), Some(_)) => "LongScriptFieldDistanceFeatureQuery",
         }
     }
 
     fn text(&self) -> String {
-        let (class, origin) = match &self.origin {
-            FeatureOrigin::Place(from) => (
-                "LatLonPointDistanceFeatureQuery",
-                format!("{},{}", java_double(from.latitude()), java_double(from.longitude())),
-            ),
-            FeatureOrigin::Instant(instant) => ("LongDistanceFeatureQuery", instant.to_string()),
+        let class = self.class();
+        let origin = match &self.origin {
+            FeatureOrigin::Place(from) => {
+                format!("{},{}", java_double(from.latitude()), java_double(from.longitude()))
+            }
+            FeatureOrigin::Instant(instant) => instant.to_string(),
         };
         let (path, pivot) = (&self.field.path, java_double(self.pivot));
         format!("{class}(field={path},origin={origin},pivotDistance={pivot})")
     }
 }
 
-/// Scores by the distance from an origin, using a column. The nearest of several values counts.
+/// Scores by the distance from an origin. The nearest of several values counts.
 struct FeatureScorer<'a> {
     node: &'a FeatureNode,
-    column: NumberColumn<'a>,
+    source: NumberSource<'a>,
     batch: Batch<i64>,
 }
 
 impl Scorer for FeatureScorer<'_> {
     fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
-        self.column.gather(docs, &mut self.batch)?;
+        self.source.gather(docs, &mut self.batch)?;
         let (mut best, mut of) = (0.0, usize::MAX);
         for (position, value) in self.batch.iter() {
             if position != of {
@@ -264,6 +271,10 @@ impl Scorer for FeatureScorer<'_> {
     }
 
     fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
+        // No segment knows bounds of computed values.
+        if self.node.runtime.is_some() {
+            return Ok(None);
+        }
         matcher::contenders(self.node, segment, |most| (most as f32).next_up() >= score)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, Representation, RequestError};
+use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use limber_work as work;
 use serde_json::{Map, Value};
@@ -16,6 +17,7 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::score::{Explanation, RandomOf, java_hash};
+use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
 use crate::values::json;
 
 #[derive(Debug)]
@@ -87,13 +89,7 @@ impl ScoreFunction for Random {
                     ))
                     .into());
                 }
-                if field.runtime.is_some() {
-                    return Err(RequestError::unsupported(format!(
-                        "[random_score] by the runtime field [{name}]"
-                    ))
-                    .into());
-                }
-                Some(field.clone())
+                Some((field.clone(), RuntimeField::bind(&field, shard)?))
             }
             (Some(_), _) => {
                 return Err(binder
@@ -117,14 +113,22 @@ impl ScoreFunction for Random {
 struct BoundRandom {
     seed: i32,
     random: RandomOf,
-    /// `None` if the document's number is hashed.
-    field: Option<Arc<Field>>,
+    /// The field, and what computes its values if no segment has them. `None` if the document's number is
+    /// hashed.
+    field: Option<(Arc<Field>, Option<Arc<RuntimeField>>)>,
 }
 
 impl BoundFunction for BoundRandom {
     fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error> {
         Ok(match &self.field {
-            Some(field) => Box::new(ByField { random: self.random, field, segment, bytes: Vec::new() }),
+            Some((field, runtime)) => Box::new(ByField {
+                random: self.random,
+                field,
+                runtime: runtime.as_ref(),
+                segment,
+                batch: Batch::default(),
+                bytes: Vec::new(),
+            }),
             None => Box::new(ByPlace { random: self.random, segment }),
         })
     }
@@ -132,7 +136,7 @@ impl BoundFunction for BoundRandom {
     fn explain(&self, segment: &Segment, doc: DocId, score: &Explanation) -> Result<Explanation, Error> {
         let value = self.open(segment)?.read_one(doc, score.value)?;
         let field = match &self.field {
-            Some(field) => format!(", field: {}", field.path),
+            Some((field, _)) => format!(", field: {}", field.path),
             None => String::new(),
         };
         Ok(Explanation::leaf(value as f32, format!("random score function (seed: {}{field})", self.seed)))
@@ -157,7 +161,9 @@ impl FunctionReader for ByPlace<'_> {
 struct ByField<'a> {
     random: RandomOf,
     field: &'a Field,
+    runtime: Option<&'a Arc<RuntimeField>>,
     segment: &'a Segment,
+    batch: Batch<i64>,
     bytes: Vec<u8>,
 }
 
@@ -166,14 +172,25 @@ impl FunctionReader for ByField<'_> {
         let path = &self.field.path;
         out.fill(self.random.nothing());
         if self.field.representation() == Representation::Number {
-            let Some(column) = self.segment.numbers(path)? else { return Ok(()) };
-            let mut stored = Vec::new();
-            for (doc, out) in docs.iter().zip(out) {
-                column.values(*doc, &mut stored)?;
+            let Some(source) = NumberSource::open(self.segment, path, self.runtime)? else { return Ok(()) };
+            source.gather(docs, &mut self.batch)?;
+            let mut least: Option<(usize, String)> = None;
+            for (position, stored) in self.batch.iter() {
+                let text = text_of(self.field, stored);
                 // Elasticsearch's field data sorts several numbers as strings.
-                if let Some(text) = stored.iter().map(|stored| text_of(self.field, *stored)).min() {
-                    *out = self.random.bytes(text.as_bytes());
+                if least.as_ref().is_none_or(|(of, least)| *of != position || text < *least) {
+                    out[position] = self.random.bytes(text.as_bytes());
+                    least = Some((position, text));
                 }
+            }
+            return Ok(());
+        }
+        if let Some(runtime) = self.runtime {
+            let mut terms = RuntimeTerms::default();
+            runtime.open(self.segment)?.terms(docs, &mut terms)?;
+            // The terms of a document ascend, so its first one is written last.
+            for (at, position) in terms.positions.iter().enumerate().rev() {
+                out[*position as usize] = self.random.bytes(terms.term(at));
             }
             return Ok(());
         }
