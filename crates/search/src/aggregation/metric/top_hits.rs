@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use limber_mapping::RequestError;
+use limber_script::Script;
 use limber_segment::{DocId, SegmentView};
 use serde_json::{Map, Value, json};
 
@@ -90,6 +91,13 @@ impl TopHits {
         })
     }
 
+    /// Whether hits are shown with their scores.
+    fn shows_scores(&self) -> bool {
+        self.request.is_by_score()
+            || self.request.track_scores
+            || self.request.sort.iter().any(|sort| sort.is_score())
+    }
+
     /// Whether there is a sort other than by score, whose values are shown.
     fn has_sort(&self) -> bool {
         !self.request.sort.is_empty() && !self.request.is_by_score()
@@ -106,9 +114,9 @@ impl Request for TopHits {
     }
 
     fn needs_scores(&self) -> bool {
-        self.request.is_by_score()
-            || self.request.track_scores
-            || self.request.sort.iter().any(|sort| sort.is_score())
+        let scripts = self.request.sort.iter().filter_map(|sort| sort.script.as_ref());
+        let reads_score = |script: &Script| script.is_stored() || script.text().contains("_score");
+        self.shows_scores() || scripts.map(|by| &by.script).any(reads_score)
     }
 
     fn needs_search_query(&self) -> bool {
@@ -270,7 +278,7 @@ impl TopHitsCollector<'_> {
     /// Adds the documents of a batch whose keys are strings that no segment holds. In `columns` they are
     /// indexes among the strings of this batch, so they are compared as they are.
     fn collect_computed(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let (kept, is_scored) = (self.definition.kept(), self.definition.needs_scores());
+        let (kept, is_scored) = (self.definition.kept(), self.definition.shows_scores());
         let (segment, base) = (self.segment, self.bases[self.segment as usize]);
         let (sorts, readers, columns) = (&self.sorts, &self.readers.0, &self.columns);
         for entry in 0..entries.len() {
@@ -333,7 +341,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
             return self.collect_computed(entries);
         }
         let kept = self.definition.kept();
-        let is_scored = self.definition.needs_scores();
+        let is_scored = self.definition.shows_scores();
         for entry in 0..entries.len() {
             let position = entries.position(entry);
             let bucket = entries.bucket(entry) as usize;
