@@ -249,7 +249,7 @@ impl BucketCountKsTest {
             return Ok(self.at(&self.points, shares));
         }
         let (mut points, mut random) = (self.points.clone(), SplitMix64::new(SEED));
-        let mut sums = vec![0.0; self.alternatives.len()];
+        let mut sums = vec![0.0f64; self.alternatives.len()];
         for round in 0..ROUND_COUNT {
             check_request()?;
             for place in 0..sample_count {
