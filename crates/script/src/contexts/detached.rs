@@ -1,5 +1,7 @@
 //! Scripts without documents: those that compute from a request's numbers, and those that change `ctx`.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use serde_json::{Map, Value as Json};
 
@@ -12,7 +14,7 @@ use crate::values::Value;
 /// A script that sees only its parameters.
 #[derive(Debug)]
 pub struct DetachedScript {
-    script: Compiled,
+    script: Arc<Compiled>,
     params: Map<String, Json>,
 }
 
@@ -23,7 +25,19 @@ impl DetachedScript {
     /// `script_exception` (compile error); stored scripts and other languages are refused by name.
     pub fn compile(script: Script, context: ScriptContext) -> Result<DetachedScript, RequestError> {
         let compiled = compile_detached(&script, context)?;
-        Ok(DetachedScript { script: compiled, params: script.params })
+        Ok(DetachedScript { script: Arc::new(compiled), params: script.params })
+    }
+
+    /// Finds a stored script that sees no documents.
+    ///
+    /// # Errors
+    /// `resource_not_found_exception`; `script_exception` (compile error).
+    pub fn find(
+        scripts: &Scripts,
+        script: &Script,
+        context: ScriptContext,
+    ) -> Result<DetachedScript, RequestError> {
+        Ok(DetachedScript { script: scripts.compile(script, context)?, params: script.params.clone() })
     }
 
     /// Starts a run with the script's parameters.

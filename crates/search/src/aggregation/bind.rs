@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use limber_mapping::{RequestError, Summary};
-use limber_script::ContextScript;
+use limber_script::{ContextScript, DetachedScript};
 use limber_segment::SegmentView;
 use limber_segment::points::Points;
 
@@ -40,6 +40,8 @@ pub struct Shape {
     pub ranges: Vec<ShownRange>,
     /// The script that combines the findings of all shards, or the error that keeps it from running.
     pub reduce_script: Option<std::result::Result<ContextScript, RequestError>>,
+    /// The stored script of a pipeline aggregation, or the error that keeps it from running.
+    pub stored_script: Option<std::result::Result<Arc<DetachedScript>, RequestError>>,
     pub subs: Vec<Shape>,
 }
 
@@ -120,6 +122,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         date: None,
         ranges: Vec::new(),
         reduce_script: None,
+        stored_script: stored_script(aggregation, shard),
         subs: Vec::new(),
     };
     let (mut inner, mut width) = (None, None);
@@ -157,6 +160,16 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         bound.times = Some(times);
     }
     Ok(bound)
+}
+
+/// Finds the stored script of a pipeline aggregation.
+fn stored_script(
+    aggregation: &Aggregation,
+    shard: &ShardSnapshot,
+) -> Option<std::result::Result<Arc<DetachedScript>, RequestError>> {
+    let Kind::Pipeline(pipeline) = &aggregation.kind else { return None };
+    let (script, context) = pipeline.stored_script()?;
+    Some(DetachedScript::find(&shard.scripts, script, context).map(Arc::new))
 }
 
 /// Resolves the fields, and what the answer must know about them.

@@ -2,10 +2,10 @@
 //! select buckets.
 //!
 //! Source: Elasticsearch's `BucketScriptPipelineAggregator` and `BucketSelectorPipelineAggregator`. Scripts
-//! are compiled when the request is parsed.
+//! are compiled when the request is parsed; stored ones are found when it reaches a shard.
 
 use limber_mapping::RequestError;
-use limber_script::{DetachedScript, Script, ScriptContext};
+use limber_script::{Script, ScriptContext};
 use serde_json::Value;
 
 use super::super::answer::partial::Partial;
@@ -13,7 +13,7 @@ use super::super::options::{Options, unknown_field};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::any_parent;
-use super::definition::{Enclosing, Pipeline, SimpleValue};
+use super::definition::{Enclosing, Pipeline, PipelineScript, SimpleValue};
 use super::options::{GapPolicy, format};
 use super::path::{BucketsPath, value_of};
 use super::rows::{keep, rows, subs_mut};
@@ -29,7 +29,7 @@ struct Scripted {
     /// Keyed by the names of the script's parameters.
     paths: Vec<(String, BucketsPath)>,
     gaps: GapPolicy,
-    script: DetachedScript,
+    script: PipelineScript,
 }
 
 impl Scripted {
@@ -50,7 +50,7 @@ impl Scripted {
         Ok(Scripted {
             paths,
             gaps: GapPolicy::parse(options)?,
-            script: DetachedScript::compile(script, context)?,
+            script: PipelineScript::new(script, context)?,
         })
     }
 
@@ -62,7 +62,7 @@ impl Scripted {
         needs_all: bool,
     ) -> Result<Vec<Option<limber_script::Value>>> {
         let (own, shape) = (work.aggregation, work.shape);
-        let mut run = self.script.start();
+        let mut run = self.script.compiled(work)?.start();
         let mut outcomes = Vec::new();
         for row in rows(own, shape, partial)? {
             check_request()?;
@@ -120,6 +120,10 @@ impl Pipeline for BucketScript {
         self.scripted.paths.iter().map(|(_, path)| path).collect()
     }
 
+    fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        self.scripted.script.stored()
+    }
+
     fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
         any_parent(own, parent)
     }
@@ -150,6 +154,10 @@ impl BucketSelector {
 impl Pipeline for BucketSelector {
     fn paths(&self) -> Vec<&BucketsPath> {
         self.0.paths.iter().map(|(_, path)| path).collect()
+    }
+
+    fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        self.0.script.stored()
     }
 
     fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {

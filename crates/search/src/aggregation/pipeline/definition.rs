@@ -1,7 +1,10 @@
 //! The interface of a pipeline aggregation, and its results.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
+use limber_mapping::RequestError;
+use limber_script::{DetachedScript, Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::Partial;
@@ -25,6 +28,11 @@ pub trait Pipeline: Debug + Send + Sync {
         siblings: &[Aggregation],
     ) -> Option<String>;
 
+    /// Returns the script that it runs, if that is stored, and what it is for.
+    fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        None
+    }
+
     /// Whether it is a sibling of the aggregation whose buckets it reads, rather than inside it.
     fn is_beside(&self) -> bool {
         false
@@ -38,6 +46,52 @@ pub trait Pipeline: Debug + Send + Sync {
     /// Computes a result from those of its siblings.
     fn beside(&self, _level: &Level<'_>) -> Result<Partial> {
         Ok(Partial::Absent)
+    }
+}
+
+/// The script of a pipeline aggregation that is inside of another aggregation.
+#[derive(Debug, Clone)]
+pub enum PipelineScript {
+    /// Compiled when the request was parsed.
+    Inline(Arc<DetachedScript>),
+    /// Found when the aggregation is bound: [`Shape::stored_script`].
+    Stored(Script, ScriptContext),
+}
+
+impl PipelineScript {
+    /// Compiles a script, unless it is stored.
+    ///
+    /// # Errors
+    /// As for [`DetachedScript::compile`].
+    pub fn new(script: Script, context: ScriptContext) -> std::result::Result<PipelineScript, RequestError> {
+        if script.is_stored() {
+            return Ok(PipelineScript::Stored(script, context));
+        }
+        DetachedScript::compile(script, context).map(|script| PipelineScript::Inline(Arc::new(script)))
+    }
+
+    /// Does the same as [`Pipeline::stored_script`].
+    pub fn stored(&self) -> Option<(&Script, ScriptContext)> {
+        match self {
+            PipelineScript::Inline(_) => None,
+            PipelineScript::Stored(script, context) => Some((script, *context)),
+        }
+    }
+
+    /// Returns the compiled script.
+    ///
+    /// # Errors
+    /// There is no stored script with this id, or it does not compile.
+    pub fn compiled<'p>(&'p self, work: &Enclosing<'p>) -> Result<&'p DetachedScript> {
+        let found = match self {
+            PipelineScript::Inline(script) => return Ok(script.as_ref()),
+            PipelineScript::Stored(..) => work.shape.subs.get(work.place),
+        };
+        match found.and_then(|shape| shape.stored_script.as_ref()) {
+            Some(Ok(script)) => Ok(script.as_ref()),
+            Some(Err(error)) => Err(error.clone().into()),
+            None => Err(RequestError::illegal_argument("no shard looked up the stored script").into()),
+        }
     }
 }
 

@@ -4,10 +4,9 @@
 //! A script that only calls one function of `MovingFunctions` is replaced by that function.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_script::{DetachedScript, Script, ScriptContext, moving_functions as functions};
+use limber_script::{Script, ScriptContext, moving_functions as functions};
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::Partial;
@@ -15,7 +14,7 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::sequential_parent;
-use super::definition::{Enclosing, Pipeline, SimpleValue};
+use super::definition::{Enclosing, Pipeline, PipelineScript, SimpleValue};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
@@ -56,7 +55,7 @@ pub struct MovingFn {
 #[derive(Debug, Clone)]
 enum Chosen {
     Function(Function),
-    Script(Arc<DetachedScript>),
+    Script(PipelineScript),
 }
 
 impl MovingFn {
@@ -70,8 +69,7 @@ impl MovingFn {
             Some(function) => Chosen::Function(function),
             None => {
                 let script = Script::parse(&script).map_err(|cause| options.failed("script", cause))?;
-                let script = DetachedScript::compile(script, ScriptContext::MovingFunction)?;
-                Chosen::Script(Arc::new(script))
+                Chosen::Script(PipelineScript::new(script, ScriptContext::MovingFunction)?)
             }
         };
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
@@ -193,13 +191,20 @@ impl Pipeline for MovingFn {
         sequential_parent(own, parent)
     }
 
+    fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        match &self.script {
+            Chosen::Function(_) => None,
+            Chosen::Script(script) => script.stored(),
+        }
+    }
+
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let all = values_of(&self.path, self.gaps, work, partial)?;
         let values: Vec<f64> = all.iter().copied().filter(|value| !value.is_nan()).collect();
         let mut place = 0;
         let mut run = match &self.script {
             Chosen::Function(_) => None,
-            Chosen::Script(script) => Some(script.start()),
+            Chosen::Script(script) => Some(script.compiled(work)?.start()),
         };
         for (subs, value) in subs_mut(partial).into_iter().zip(&all) {
             check_request()?;
