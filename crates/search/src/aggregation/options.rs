@@ -249,7 +249,27 @@ const SCRIPTED: &[&str] = &[
     "weighted_avg",
 ];
 
+/// Aggregations whose script may read `_score`.
+pub(super) const SCORED: &[&str] = &[
+    "avg",
+    "boxplot",
+    "extended_stats",
+    "max",
+    "median_absolute_deviation",
+    "min",
+    "percentile_ranks",
+    "percentiles",
+    "stats",
+    "sum",
+];
+
 impl ValuesOptions {
+    /// Whether there is a script that reads the score. What a stored script reads is not known here.
+    pub fn may_read_score(&self) -> bool {
+        let reads = |script: &Script| script.is_stored() || script.text().contains("_score");
+        self.script.as_ref().is_some_and(reads)
+    }
+
     /// Reads `field`, `script`, `missing`, `format`.
     pub fn parse(options: &mut Options) -> Result<ValuesOptions> {
         let script = match options.take_typed("script")? {

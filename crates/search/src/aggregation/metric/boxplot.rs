@@ -64,6 +64,10 @@ impl Request for Boxplot {
         summary.weighted_columns()
     }
 
+    fn needs_scores(&self) -> bool {
+        self.values.may_read_score()
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }

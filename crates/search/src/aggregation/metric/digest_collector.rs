@@ -127,6 +127,7 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.reader.set_scores(entries.scores);
         if entries.bucket_count > self.digests.len() {
             self.budget.spend((entries.bucket_count - self.digests.len()) as u64 * 8)?;
             self.digests.resize_with(entries.bucket_count, || None);

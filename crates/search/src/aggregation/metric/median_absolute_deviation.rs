@@ -42,6 +42,10 @@ impl Request for MedianAbsoluteDeviation {
         vec![(&self.values, Accepts::Quantities)]
     }
 
+    fn needs_scores(&self) -> bool {
+        self.values.may_read_score()
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }

@@ -136,10 +136,7 @@ impl Request for Metric {
 
     /// A script may read scores.
     fn needs_scores(&self) -> bool {
-        self.values
-            .script
-            .as_ref()
-            .is_some_and(|script| script.is_stored() || script.text().contains("_score"))
+        self.values.may_read_score()
     }
 
     fn takes_subs(&self) -> bool {

@@ -204,6 +204,10 @@ impl Request for Percentiles {
         vec![(&self.values, Accepts::Numbers)]
     }
 
+    fn needs_scores(&self) -> bool {
+        self.values.may_read_score()
+    }
+
     fn reads_ranges(&self) -> bool {
         true
     }

@@ -112,6 +112,7 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.reader.set_scores(entries.scores);
         self.grow(entries.bucket_count)?;
         if self.counts.takes(entries.bucket_count)? {
             return self.counts.add(&self.reader.load(entries.docs)?, entries, &mut self.starts);

@@ -11,7 +11,7 @@ use limber_mapping::{
 use limber_script::{GivenValue, ScriptContext};
 use serde_json::{Value, json};
 
-use super::super::options::ValuesOptions;
+use super::super::options::{SCORED, ValuesOptions};
 use super::super::values::format::Format;
 use super::super::values::refused::{check_cartesian_points, check_ranges, check_shapes, not_supported};
 use super::super::values::value_type::ValueType;
@@ -121,9 +121,6 @@ impl Gives {
         }
     }
 }
-
-/// Aggregations whose script may read `_score`.
-const SCORED: &[&str] = &["avg", "extended_stats", "max", "min", "stats", "sum"];
 
 /// Converts `missing` of a boolean field to 0 or 1. Source: `DocValueFormat.BOOLEAN`.
 fn truth(value: &Value) -> Result<i64> {
