@@ -20,6 +20,7 @@ use super::source::Source;
 use super::terms::TermFilter;
 use super::tree::{Aggregation, Kind};
 use super::values::format::Format;
+use super::values::given_script::FoundScript;
 use super::values::refused::not_supported;
 use super::weighted::{self, MoreDocuments, WeightedCollector};
 use crate::context::{SearchContext, ShardSnapshot};
@@ -40,8 +41,8 @@ pub struct Shape {
     pub ranges: Vec<ShownRange>,
     /// The script that combines the findings of all shards, or the error that keeps it from running.
     pub reduce_script: Option<std::result::Result<ContextScript, RequestError>>,
-    /// The stored script of a pipeline aggregation, or the error that keeps it from running.
-    pub stored_script: Option<std::result::Result<Arc<DetachedScript>, RequestError>>,
+    /// The stored script that the aggregation runs on numbers, or the error that keeps it from running.
+    pub stored_script: Option<FoundScript>,
     pub subs: Vec<Shape>,
 }
 
@@ -162,13 +163,12 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
     Ok(bound)
 }
 
-/// Finds the stored script of a pipeline aggregation.
-fn stored_script(
-    aggregation: &Aggregation,
-    shard: &ShardSnapshot,
-) -> Option<std::result::Result<Arc<DetachedScript>, RequestError>> {
-    let Kind::Pipeline(pipeline) = &aggregation.kind else { return None };
-    let (script, context) = pipeline.stored_script()?;
+/// Finds the stored script that an aggregation runs on numbers.
+fn stored_script(aggregation: &Aggregation, shard: &ShardSnapshot) -> Option<FoundScript> {
+    let (script, context) = match &aggregation.kind {
+        Kind::Own(definition) => definition.stored_script(),
+        Kind::Pipeline(pipeline) => pipeline.stored_script(),
+    }?;
     Some(DetachedScript::find(&shard.scripts, script, context).map(Arc::new))
 }
 

@@ -73,6 +73,12 @@ pub trait Request: Any + Debug + Send + Sync {
         None
     }
 
+    /// Returns the script that it runs on numbers alone, if that is stored, and what it is for;
+    /// [`Shape::stored_script`] is what a shard finds.
+    fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        None
+    }
+
     /// Returns the snapshot that its sub-aggregations collect from, if it is not the shard's own.
     fn scope(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
         Ok(None)

@@ -12,8 +12,9 @@ use super::super::answer::partial::Partial;
 use super::super::options::{Options, unknown_field};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
+use super::super::values::given_script::GivenScript;
 use super::check::any_parent;
-use super::definition::{Enclosing, Pipeline, PipelineScript, SimpleValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::options::{GapPolicy, format};
 use super::path::{BucketsPath, value_of};
 use super::rows::{keep, rows, subs_mut};
@@ -29,7 +30,7 @@ struct Scripted {
     /// Keyed by the names of the script's parameters.
     paths: Vec<(String, BucketsPath)>,
     gaps: GapPolicy,
-    script: PipelineScript,
+    script: GivenScript,
 }
 
 impl Scripted {
@@ -50,7 +51,7 @@ impl Scripted {
         Ok(Scripted {
             paths,
             gaps: GapPolicy::parse(options)?,
-            script: PipelineScript::new(script, context)?,
+            script: GivenScript::new(script, context)?,
         })
     }
 
@@ -62,7 +63,7 @@ impl Scripted {
         needs_all: bool,
     ) -> Result<Vec<Option<limber_script::Value>>> {
         let (own, shape) = (work.aggregation, work.shape);
-        let mut run = self.script.compiled(work)?.start();
+        let mut run = self.script.compiled(work.stored_script())?.start();
         let mut outcomes = Vec::new();
         for row in rows(own, shape, partial)? {
             check_request()?;

@@ -1,10 +1,8 @@
 //! The interface of a pipeline aggregation, and its results.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
-use limber_mapping::RequestError;
-use limber_script::{DetachedScript, Script, ScriptContext};
+use limber_script::{Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::Partial;
@@ -12,6 +10,7 @@ use super::super::bind::Shape;
 use super::super::tree::Aggregation;
 use super::super::values::claimed;
 use super::super::values::format::{Format, double};
+use super::super::values::given_script::FoundScript;
 use super::path::BucketsPath;
 use crate::error::Result;
 
@@ -49,52 +48,6 @@ pub trait Pipeline: Debug + Send + Sync {
     }
 }
 
-/// The script of a pipeline aggregation that is inside of another aggregation.
-#[derive(Debug, Clone)]
-pub enum PipelineScript {
-    /// Compiled when the request was parsed.
-    Inline(Arc<DetachedScript>),
-    /// Found when the aggregation is bound: [`Shape::stored_script`].
-    Stored(Script, ScriptContext),
-}
-
-impl PipelineScript {
-    /// Compiles a script, unless it is stored.
-    ///
-    /// # Errors
-    /// As for [`DetachedScript::compile`].
-    pub fn new(script: Script, context: ScriptContext) -> std::result::Result<PipelineScript, RequestError> {
-        if script.is_stored() {
-            return Ok(PipelineScript::Stored(script, context));
-        }
-        DetachedScript::compile(script, context).map(|script| PipelineScript::Inline(Arc::new(script)))
-    }
-
-    /// Does the same as [`Pipeline::stored_script`].
-    pub fn stored(&self) -> Option<(&Script, ScriptContext)> {
-        match self {
-            PipelineScript::Inline(_) => None,
-            PipelineScript::Stored(script, context) => Some((script, *context)),
-        }
-    }
-
-    /// Returns the compiled script.
-    ///
-    /// # Errors
-    /// There is no stored script with this id, or it does not compile.
-    pub fn compiled<'p>(&'p self, work: &Enclosing<'p>) -> Result<&'p DetachedScript> {
-        let found = match self {
-            PipelineScript::Inline(script) => return Ok(script.as_ref()),
-            PipelineScript::Stored(..) => work.shape.subs.get(work.place),
-        };
-        match found.and_then(|shape| shape.stored_script.as_ref()) {
-            Some(Ok(script)) => Ok(script.as_ref()),
-            Some(Err(error)) => Err(error.clone().into()),
-            None => Err(RequestError::illegal_argument("no shard looked up the stored script").into()),
-        }
-    }
-}
-
 /// The aggregation that a pipeline aggregation is in.
 #[derive(Debug, Clone, Copy)]
 pub struct Enclosing<'e> {
@@ -102,6 +55,13 @@ pub struct Enclosing<'e> {
     pub shape: &'e Shape,
     /// The index of the pipeline among the sub-aggregations.
     pub place: usize,
+}
+
+impl<'e> Enclosing<'e> {
+    /// Returns the stored script of the pipeline.
+    pub fn stored_script(&self) -> Option<&'e FoundScript> {
+        self.shape.subs.get(self.place)?.stored_script.as_ref()
+    }
 }
 
 /// The results of one level in one bucket.

@@ -13,8 +13,9 @@ use super::super::answer::partial::Partial;
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
+use super::super::values::given_script::GivenScript;
 use super::check::sequential_parent;
-use super::definition::{Enclosing, Pipeline, PipelineScript, SimpleValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
@@ -55,7 +56,7 @@ pub struct MovingFn {
 #[derive(Debug, Clone)]
 enum Chosen {
     Function(Function),
-    Script(PipelineScript),
+    Script(GivenScript),
 }
 
 impl MovingFn {
@@ -69,7 +70,7 @@ impl MovingFn {
             Some(function) => Chosen::Function(function),
             None => {
                 let script = Script::parse(&script).map_err(|cause| options.failed("script", cause))?;
-                Chosen::Script(PipelineScript::new(script, ScriptContext::MovingFunction)?)
+                Chosen::Script(GivenScript::new(script, ScriptContext::MovingFunction)?)
             }
         };
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
@@ -204,7 +205,7 @@ impl Pipeline for MovingFn {
         let mut place = 0;
         let mut run = match &self.script {
             Chosen::Function(_) => None,
-            Chosen::Script(script) => Some(script.compiled(work)?.start()),
+            Chosen::Script(script) => Some(script.compiled(work.stored_script())?.start()),
         };
         for (subs, value) in subs_mut(partial).into_iter().zip(&all) {
             check_request()?;

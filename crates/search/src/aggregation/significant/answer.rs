@@ -7,6 +7,7 @@ use std::hash::BuildHasher;
 use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::collector::Subs;
+use super::super::values::given_script::FoundScript;
 use super::request::{Candidate, Significance};
 use crate::error::Result;
 
@@ -18,6 +19,8 @@ pub(super) struct Counted<'c, H> {
     /// Number of background documents by key.
     pub background: &'c HashMap<i64, u64, H>,
     pub background_size: u64,
+    /// The stored script that scores.
+    pub script: Option<&'c FoundScript>,
 }
 
 impl<H: BuildHasher> Counted<'_, H> {
@@ -38,7 +41,7 @@ impl<H: BuildHasher> Counted<'_, H> {
         for (list, &parent) in lists.into_iter().zip(parents) {
             let found =
                 list.into_iter().map(|bucket| (bucket, table.counts[bucket as usize], background(bucket)));
-            selected.push(request.select(found, total(parent), self.background_size, &compare)?);
+            selected.push(request.select(self.script, found, total(parent), self.background_size, &compare)?);
         }
         let kept: Vec<u32> = selected.iter().flatten().map(|candidate| candidate.bucket).collect();
         let mut results = subs.finish(&kept)?.into_iter();

@@ -3,12 +3,11 @@
 //! Schütze, "Information Retrieval", chapters 13.5.1 and 13.5.2; `gnd` is Cilibrasi and Vitanyi's normalized
 //! Google distance.
 
-use std::sync::Arc;
-
 use limber_mapping::RequestError;
-use limber_script::{DetachedRun, DetachedScript, Script, ScriptContext};
+use limber_script::{DetachedRun, Script, ScriptContext};
 
 use super::super::options::Options;
+use super::super::values::given_script::{FoundScript, GivenScript};
 use super::p_value::{PValue, Share};
 
 /// How the significance of a term is computed from its foreground and background frequencies.
@@ -20,7 +19,7 @@ pub enum Heuristic {
     Gnd { background_is_superset: bool },
     Percentage,
     PValue(PValue),
-    Script(Arc<DetachedScript>),
+    Script(GivenScript),
 }
 
 /// Scores terms by a heuristic, one after the other.
@@ -82,7 +81,7 @@ impl Heuristic {
                 "jlh" => Heuristic::Jlh,
                 "percentage" => Heuristic::Percentage,
                 "p_value" => Heuristic::PValue(PValue::parse(&mut own)?),
-                "script_heuristic" => Heuristic::Script(Arc::new(script(&mut own)?)),
+                "script_heuristic" => Heuristic::Script(script(&mut own)?),
                 "gnd" => Heuristic::Gnd { background_is_superset: flag("background_is_superset", true)? },
                 _ => {
                     let nxy = Nxy {
@@ -101,13 +100,24 @@ impl Heuristic {
         Ok(chosen)
     }
 
-    /// Begins to score terms.
-    pub fn scoring(&self) -> Scoring<'_> {
+    /// Returns the script that scores terms, if it is stored, and what it is for.
+    pub fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        match self {
+            Heuristic::Script(script) => script.stored(),
+            _ => None,
+        }
+    }
+
+    /// Begins to score terms. `found` is the stored script.
+    ///
+    /// # Errors
+    /// There is no such script.
+    pub fn scoring<'h>(&'h self, found: Option<&'h FoundScript>) -> Result<Scoring<'h>, RequestError> {
         let run = match self {
-            Heuristic::Script(script) => Some(script.start()),
+            Heuristic::Script(script) => Some(script.compiled(found)?.start()),
             _ => None,
         };
-        Scoring { heuristic: self, run }
+        Ok(Scoring { heuristic: self, run })
     }
 
     fn score(&self, counts: Frequencies) -> f64 {
@@ -143,12 +153,12 @@ impl Heuristic {
 }
 
 /// Takes the script that scores terms.
-fn script(own: &mut Options) -> Result<DetachedScript, RequestError> {
+fn script(own: &mut Options) -> Result<GivenScript, RequestError> {
     let Some(script) = own.take("script") else {
         return Err(RequestError::illegal_argument("Required [script]"));
     };
     let script = Script::parse(&script).map_err(|cause| own.failed("script", cause))?;
-    DetachedScript::compile(script, ScriptContext::BucketScript)
+    GivenScript::new(script, ScriptContext::BucketScript)
 }
 
 fn jlh(counts: Frequencies) -> f64 {

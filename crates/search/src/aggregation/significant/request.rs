@@ -15,6 +15,7 @@ use super::super::source::Source;
 use super::super::terms::{Include, count, positive};
 use super::super::tree::Aggregation;
 use super::super::values::format::{Format, double};
+use super::super::values::given_script::FoundScript;
 use super::heuristic::{Frequencies, Heuristic};
 use crate::error::Result;
 use crate::query::Query;
@@ -75,15 +76,16 @@ impl Significance {
     }
 
     /// Selects the values of a shard's result, the most significant first. `found` has the bucket, the
-    /// document count and the rank of the key of each value.
+    /// document count and the background count of each value. `script` is the stored script that scores.
     pub fn select(
         &self,
+        script: Option<&FoundScript>,
         found: impl Iterator<Item = (u32, u64, u64)>,
         size: u64,
         background_size: u64,
         compare_keys: impl Fn(u32, u32) -> std::cmp::Ordering,
     ) -> Result<Vec<Candidate>> {
-        let mut scoring = self.heuristic.scoring();
+        let mut scoring = self.heuristic.scoring(script)?;
         let scored = found.filter(|&(_, doc_count, _)| doc_count >= self.shard_min_doc_count.max(1));
         let mut candidates: Vec<Candidate> = scored
             .map(|(bucket, doc_count, background)| {
@@ -115,7 +117,8 @@ impl Significance {
         let doc_count = lists.iter().map(|list| list.doc_count).sum();
         let background = lists.iter().map(|list| list.background).sum();
         let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));
-        let mut scoring = self.heuristic.scoring();
+        let script = reducer.shape().and_then(|shape| shape.stored_script.clone());
+        let mut scoring = self.heuristic.scoring(script.as_ref())?;
         for group in &mut all {
             group.bucket.score = scoring.score(Frequencies {
                 found: group.bucket.doc_count,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use limber_mapping::RequestError;
+use limber_script::{Script, ScriptContext};
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
@@ -19,6 +20,7 @@ use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader, Source};
 use super::super::terms::Include;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::given_script::FoundScript;
 use super::answer::Counted;
 use super::background;
 use super::heuristic::HEURISTICS;
@@ -62,6 +64,10 @@ impl Request for SignificantTerms {
         self.request.background_filter.iter().collect()
     }
 
+    fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        self.request.heuristic.stored_script()
+    }
+
     fn includes(&self) -> (&Option<Include>, &Option<Include>) {
         (&self.request.include, &self.request.exclude)
     }
@@ -90,6 +96,7 @@ impl Collect for SignificantTerms {
             source,
             keys: KeyReader::new(source, Some(&context.bound.filter))?,
             background_filter: context.bound.queries.first(),
+            script: context.bound.shape.stored_script.as_ref(),
             table: BucketTable::default(),
             totals: Vec::new(),
             shard: context.shard,
@@ -136,6 +143,8 @@ struct SignificantCollector<'s> {
     source: &'s Source,
     keys: KeyReader<'s>,
     background_filter: Option<&'s BoundQuery>,
+    /// The stored script that scores.
+    script: Option<&'s FoundScript>,
     table: BucketTable,
     /// Number of documents by parent.
     totals: Vec<u64>,
@@ -187,7 +196,13 @@ impl<'s> Collector<'s> for SignificantCollector<'s> {
             self.budget,
         )?;
         let (table, keys) = (&self.table, &self.keys);
-        let counted = Counted { table, totals: &self.totals, background: &counts, background_size };
+        let counted = Counted {
+            table,
+            totals: &self.totals,
+            background: &counts,
+            background_size,
+            script: self.script,
+        };
         let compare = |left: u32, right: u32| keys.compare(table.key(left), table.key(right));
         counted.answer(self.request, (parents, lists), &mut self.subs, compare, |bucket| {
             keys.key(table.key(bucket))

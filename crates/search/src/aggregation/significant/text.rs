@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use limber_mapping::{Field, Mapping, RequestError};
+use limber_script::{Script, ScriptContext};
 use limber_segment::{DocId, SegmentView};
 use serde_json::{Map, Value};
 
@@ -23,6 +24,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::Options;
 use super::super::terms::{TermFilter, TermPool};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::given_script::FoundScript;
 use super::super::values::source_texts::{SourceTexts, source_path};
 use super::answer::Counted;
 use super::background;
@@ -80,6 +82,10 @@ impl Request for SignificantText {
         self.request.background_filter.iter().collect()
     }
 
+    fn stored_script(&self) -> Option<(&Script, ScriptContext)> {
+        self.request.heuristic.stored_script()
+    }
+
     fn is_mapped(&self, shard: &ShardSnapshot) -> bool {
         shard.mapping.field(&self.field).is_some()
     }
@@ -119,6 +125,7 @@ impl Collect for SignificantText {
             paths,
             filter,
             background_filter: context.bound.queries.first(),
+            script: context.bound.shape.stored_script.as_ref(),
             words: Words { repeats: self.skips_repeats.then(Repeats::default), ..Words::default() },
             view: None,
             table: BucketTable::default(),
@@ -219,6 +226,8 @@ struct TextCollector<'s> {
     paths: Vec<String>,
     filter: TermFilter,
     background_filter: Option<&'s BoundQuery>,
+    /// The stored script that scores.
+    script: Option<&'s FoundScript>,
     words: Words,
     view: Option<View<'s>>,
     table: BucketTable,
@@ -344,7 +353,13 @@ impl<'s> Collector<'s> for TextCollector<'s> {
         self.count_background(&mut counts)?;
         let (table, pool) = (&self.table, &self.words.pool);
         let term = |bucket: u32| pool.term(table.key(bucket) as u32);
-        let counted = Counted { table, totals: &self.totals, background: &counts, background_size };
+        let counted = Counted {
+            table,
+            totals: &self.totals,
+            background: &counts,
+            background_size,
+            script: self.script,
+        };
         let compare = |left: u32, right: u32| term(left).cmp(term(right));
         let key = |bucket: u32| Key::Term(term(bucket).into());
         counted.answer(self.request, (parents, lists), &mut self.subs, compare, key)

@@ -1,9 +1,10 @@
-//! Types and formats of values, texts that answers repeat, compensated sums, checks of field types, and
-//! strings read from the source.
+//! Types and formats of values, texts that answers repeat, compensated sums, checks of field types, scripts
+//! over numbers, and strings read from the source.
 
 pub(super) mod claimed;
 pub(super) mod decimal_format;
 pub(super) mod format;
+pub(super) mod given_script;
 pub(super) mod kahan;
 pub(super) mod refused;
 pub(super) mod source_texts;
