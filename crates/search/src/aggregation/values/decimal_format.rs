@@ -8,8 +8,12 @@ pub struct DecimalFormat {
     prefix: String,
     suffix: String,
     integer_digits_min: usize,
+    /// With an exponent: the digits in front of the point, of which the exponent is a multiple.
+    integer_digits_max: usize,
     fraction_digits_min: usize,
     fraction_digits_max: usize,
+    /// 0 for numbers without exponents.
+    exponent_digits_min: usize,
     /// Digits between grouping separators; 0 for no separators.
     group_digits: usize,
     /// 1, 100 (`%`) or 1000 (`‰`).
@@ -41,48 +45,37 @@ impl DecimalFormat {
         let rest = &unquoted.chars[first..];
         let len = rest.iter().take_while(|&&(char, quoted)| !quoted && is_number(char)).count();
         let number: String = rest[..len].iter().map(|&(char, _)| char).collect();
-        let mut format = DecimalFormat {
-            prefix: String::new(),
-            suffix: String::new(),
-            integer_digits_min: 0,
-            fraction_digits_min: 0,
-            fraction_digits_max: 0,
-            group_digits: 0,
-            multiplier: 1,
+        let Some((exponent_digits_min, after)) = exponent(&number, &rest[len..]) else {
+            let reason = format!("Malformed exponential pattern \"{pattern}\"");
+            return Err(RequestError::illegal_argument(reason));
         };
-        let (before, after) = (&unquoted.chars[..first], &rest[len..]);
-        for (part, is_prefix) in [(before, true), (after, false)] {
-            let mut text = String::new();
-            for &(char, quoted) in part {
-                match char {
-                    '%' if !quoted => format.multiplier = 100,
-                    '‰' if !quoted => format.multiplier = 1000,
-                    'E' if !quoted && !is_prefix => {
-                        return Err(RequestError::unsupported(format!(
-                            "the exponent in the number format [{pattern}]"
-                        )));
-                    }
-                    _ => {}
-                }
-                text.push(char);
-            }
-            if is_prefix { format.prefix = text } else { format.suffix = text }
-        }
+        let (prefix, before_multiplier) = affix(&unquoted.chars[..first]);
+        let (suffix, after_multiplier) = affix(after);
         let (integer, fraction) = number.split_once('.').unwrap_or((&number, ""));
         if fraction.contains(['.', ',']) || fraction.contains("#0") || integer.contains("0#") {
             return Err(malformed());
         }
-        if let Some(comma) = integer.rfind(',') {
-            format.group_digits = integer.len() - comma - 1;
-            if format.group_digits == 0 {
-                return Err(malformed());
-            }
-        }
-        format.integer_digits_min = integer.matches('0').count();
-        format.fraction_digits_min = fraction.matches('0').count();
-        format.fraction_digits_max = fraction.len();
-        if number.len() > DIGIT_COUNT_MAX {
+        let group_digits = integer.rfind(',').map(|comma| integer.len() - comma - 1);
+        if group_digits == Some(0) || number.len() > DIGIT_COUNT_MAX {
             return Err(malformed());
+        }
+        let mut format = DecimalFormat {
+            prefix,
+            suffix,
+            integer_digits_min: integer.matches('0').count(),
+            integer_digits_max: integer.matches(['0', '#']).count(),
+            fraction_digits_min: fraction.matches('0').count(),
+            fraction_digits_max: fraction.len(),
+            exponent_digits_min,
+            group_digits: group_digits.unwrap_or(0),
+            multiplier: after_multiplier.or(before_multiplier).unwrap_or(1),
+        };
+        // As in Java, `#.##` stands for `0.##`, and `.##` for `.0#`.
+        if number.contains('.') && number.contains('#') && !number.contains('0') {
+            match format.integer_digits_max {
+                0 => format.fraction_digits_min = 1,
+                _ => format.integer_digits_min = 1,
+            }
         }
         Ok(format)
     }
@@ -97,6 +90,9 @@ impl DecimalFormat {
             return self.enclosed(value.is_sign_negative(), |out| out.push('∞'));
         }
         let scaled = (value * f64::from(self.multiplier)).abs();
+        if self.exponent_digits_min > 0 {
+            return self.enclosed(value.is_sign_negative(), |out| self.push_exponential(scaled, out));
+        }
         let shortest = scaled.to_string();
         let fraction_digits = shortest.split_once('.').map_or(0, |(_, fraction)| fraction.len());
         // Rust also rounds the exact decimal expansion half to even.
@@ -109,6 +105,9 @@ impl DecimalFormat {
 
     /// Formats an integer, with all its digits.
     pub fn format_whole(&self, value: i64) -> String {
+        if self.exponent_digits_min > 0 {
+            return self.format(value as f64);
+        }
         let digits = (i128::from(value) * i128::from(self.multiplier)).unsigned_abs().to_string();
         self.enclosed(value < 0, |out| self.push_digits(&digits, out))
     }
@@ -135,6 +134,44 @@ impl DecimalFormat {
         }
     }
 
+    /// Writes a number with an exponent. Source: `DecimalFormat#subformatNumber`.
+    fn push_exponential(&self, scaled: f64, out: &mut String) {
+        let shortest = format!("{scaled:e}");
+        let significant = (self.integer_digits_max + self.fraction_digits_max).max(1);
+        let (mantissa, _) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+        let rounded = match mantissa.len() > significant + 1 {
+            true => format!("{scaled:.*e}", significant - 1),
+            false => shortest,
+        };
+        let (mantissa, power) = rounded.split_once('e').unwrap_or((&rounded, "0"));
+        let digits = mantissa.replace('.', "");
+        let digits = digits.trim_end_matches('0');
+        // The place of the point in front of the first digit, and the exponent that stays beside the digits.
+        let point = power.parse::<i64>().unwrap_or(0) + 1;
+        let (integer_min, integer_max) = (self.integer_digits_min as i64, self.integer_digits_max as i64);
+        let (mut exponent, integer_digits) = match integer_max > 1 && integer_max > integer_min {
+            true => {
+                let exponent = (point - 1).div_euclid(integer_max) * integer_max;
+                (exponent, if digits.is_empty() { 1 } else { point - exponent })
+            }
+            false => (point - integer_min, integer_min),
+        };
+        if digits.is_empty() {
+            exponent = 0;
+        }
+        let integer_digits = integer_digits as usize;
+        let count_min = (self.integer_digits_min + self.fraction_digits_min).max(integer_digits);
+        let padded = format!("{digits:0<count_min$}");
+        let (integer, fraction) = padded.split_at(integer_digits);
+        out.push_str(integer);
+        if !fraction.is_empty() {
+            out.push('.');
+            out.push_str(fraction);
+        }
+        let sign = if exponent < 0 { "-" } else { "" };
+        out.push_str(&format!("E{sign}{:0>width$}", exponent.abs(), width = self.exponent_digits_min));
+    }
+
     fn push_integer(&self, integer: &str, out: &mut String) {
         let integer = if integer == "0" && self.integer_digits_min == 0 && self.fraction_digits_max > 0 {
             ""
@@ -150,6 +187,24 @@ impl DecimalFormat {
             out.push(digit);
         }
     }
+}
+
+/// Returns how many digits an exponent has, which begins directly after `number`, and what follows it; 0 if
+/// there is none. `None` if it is malformed.
+fn exponent<'p>(number: &str, after: &'p [(char, bool)]) -> Option<(usize, &'p [(char, bool)])> {
+    let Some((('E', false), rest)) = after.split_first() else { return Some((0, after)) };
+    let count = rest.iter().take_while(|found| **found == ('0', false)).count();
+    (count > 0 && number.contains(['0', '#'])).then(|| (count, &rest[count..]))
+}
+
+/// Returns the text before or after a number, and the factor that it asks for.
+fn affix(part: &[(char, bool)]) -> (String, Option<u32>) {
+    let factor = |&(char, quoted): &(char, bool)| match char {
+        '%' if !quoted => Some(100),
+        '‰' if !quoted => Some(1000),
+        _ => None,
+    };
+    (part.iter().map(|(char, _)| *char).collect(), part.iter().rev().find_map(factor))
 }
 
 /// The characters of a pattern, each with whether it was quoted.
@@ -186,7 +241,18 @@ mod tests {
             ("0.00", -5.0, "-5.00"),
             ("000.0", 7.0, "007.0"),
             ("#,##0.00", 1234567.895, "1,234,567.90"),
-            ("#.##", 0.5, ".5"),
+            ("#.##", 0.5, "0.5"),
+            ("#,###.##", 0.23, "0.23"),
+            ("#.00", 0.5, ".50"),
+            (".##", 0.0, ".0"),
+            ("0.00 EUR", 3.0, "3.00 EUR"),
+            ("0.###E0", 1234.5, "1.234E3"),
+            ("00.###E0", 0.00123, "12.3E-4"),
+            ("##0.#####E0", 12345.0, "12.345E3"),
+            ("##0.#####E0", 0.00012345, "123.45E-6"),
+            ("0.00E00", 10.0, "1.00E01"),
+            ("0.###E0", 0.0, "0E0"),
+            ("0.0E0", -99.96, "-1.0E2"),
             ("#", 2.5, "2"),
             ("#", 3.5, "4"),
             ("0.##", 3.0, "3"),
@@ -218,6 +284,9 @@ mod tests {
         }
         assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(509))).is_ok());
         assert!(DecimalFormat::parse(&format!("0'{}'", "x".repeat(510))).is_err());
-        assert!(DecimalFormat::parse("0E0").is_err());
+        for malformed in ["0E", "0.0Ex", ".E0"] {
+            assert!(DecimalFormat::parse(malformed).is_err(), "{malformed}");
+        }
+        assert_eq!(DecimalFormat::parse("0.#E0").expect("pattern").format_whole(-1500), "-1.5E3");
     }
 }
