@@ -110,19 +110,29 @@ pub struct TextInteger {
 /// Parses a double like Java's `Double.parseDouble`, which accepts surrounding blanks, `NaN`, `Infinity` and
 /// a type suffix.
 pub fn double_from_text(text: &str) -> Option<f64> {
+    rust_syntax(text)?.parse().ok()
+}
+
+/// Parses a float like Java's `Float.parseFloat`. The digits are rounded once: a double that is rounded to a
+/// float may be another number.
+pub fn float_from_text(text: &str) -> Option<f32> {
+    rust_syntax(text)?.parse().ok()
+}
+
+/// Returns the part of a number in Java's syntax that Rust reads as the same number. `None` if Java would
+/// refuse a character of it.
+fn rust_syntax(text: &str) -> Option<&str> {
     let text = text.trim_matches(|c: char| c <= ' ');
     match text {
-        "NaN" | "+NaN" | "-NaN" => return Some(f64::NAN),
-        "Infinity" | "+Infinity" => return Some(f64::INFINITY),
-        "-Infinity" => return Some(f64::NEG_INFINITY),
+        // Java's NaN has no sign.
+        "NaN" | "+NaN" | "-NaN" => return Some("NaN"),
+        "Infinity" | "+Infinity" | "-Infinity" => return Some(text),
         _ => {}
     }
     let plain = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
     // Unlike Java, Rust also accepts `inf`, `nan` and `infinity`.
-    if !plain.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
-        return None;
-    }
-    plain.parse().ok()
+    let is_number = |byte: u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    plain.bytes().all(is_number).then_some(plain)
 }
 
 /// Parses a number of JSON's grammar to the nearest double (ties to even); infinite if it is too large.
@@ -264,6 +274,33 @@ mod tests {
         check(1.25e-5, "1.25E-5");
         check(f64::NAN, "NaN");
         check(-0.0, "-0.0");
+        check(0.001, "0.001");
+        check(0.0001, "1.0E-4");
+        check(9999999.0, "9999999.0");
+        check(1.5e20, "1.5E20");
+        check(f64::NEG_INFINITY, "-Infinity");
+        check(f64::from_bits(1), "4.9E-324");
+        assert_eq!(java_float(1.1), "1.1");
+        assert_eq!(java_float(3.0e10), "3.0E10");
+        assert_eq!(java_float(f32::from_bits(1)), "1.4E-45");
+    }
+
+    #[test]
+    fn numbers_are_read_as_java_reads_them() {
+        assert_eq!(double_from_text(" 1 "), Some(1.0));
+        assert_eq!(double_from_text("1.0d"), Some(1.0));
+        assert_eq!(double_from_text("1e400"), Some(f64::INFINITY));
+        assert_eq!(double_from_text("-Infinity"), Some(f64::NEG_INFINITY));
+        assert!(double_from_text("-NaN").is_some_and(f64::is_nan));
+        for refused in ["", "d", "inf", "nan", "0x10", "+-1", "1dd"] {
+            assert_eq!(double_from_text(refused), None, "{refused}");
+            assert_eq!(float_from_text(refused), None, "{refused}");
+        }
+        // The nearest double is halfway between two floats, and the digits are above it.
+        let digits = "1.000000059604644775390626";
+        assert_eq!(float_from_text(digits), Some(1.0000001));
+        assert_eq!(double_from_text(digits).map(|double| double as f32), Some(1.0));
+        assert_eq!(float_from_text("1e400"), Some(f32::INFINITY));
     }
 
     #[test]

@@ -283,6 +283,7 @@ fn conversions() {
     convert("float", r#""1.1""#, r#"{"a":1.1}"#);
     convert("float", "99999999999", r#"{"a":1.0E11}"#);
     convert("double", r#""NaN""#, r#"{"a":"NaN"}"#);
+    convert("double", r#""5e-324""#, r#"{"a":4.9E-324}"#);
     convert("boolean", r#""TRUE""#, r#"{"a":true}"#);
     convert("boolean", "1", "![1] is not a boolean value, cannot convert to boolean");
     convert("string", "1.50", r#"{"a":"1.5"}"#);

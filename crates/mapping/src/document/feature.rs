@@ -9,7 +9,7 @@ use crate::field::feature::RankFeature;
 use crate::field::{Field, FieldSink, Scalar};
 use crate::json::java::java_text;
 use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
-use crate::number::double_from_text;
+use crate::number::float_from_text;
 
 /// The Lucene field in which Elasticsearch stores all `rank_feature` fields.
 const SHARED_FIELD: &str = "_feature";
@@ -24,8 +24,7 @@ fn number(value: &Value) -> Result<f32, RequestError> {
         Value::Number(number) => Ok(number.as_f64().unwrap_or(f64::NAN) as f32),
         other => {
             let text = java_text(other);
-            let parsed = double_from_text(text.trim()).map(|value| value as f32);
-            parsed.ok_or_else(|| RequestError::number_format(text))
+            float_from_text(&text).ok_or_else(|| RequestError::number_format(text))
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Messages, `convert`, `join` and templates show values through Java's `toString`, which this module
 //! reproduces.
 
+use limber_mapping::number::java_double;
+
 use super::IngestDocument;
 use super::node::{Kind, Node, NodeId};
 
@@ -105,31 +107,6 @@ fn push_java_text(document: &IngestDocument<'_>, node: &Node, out: &mut String, 
     }
 }
 
-/// Formats like `Double.toString`: shortest digits, scientific notation outside [1e-3, 1e7).
-pub fn java_double(value: f64) -> String {
-    java_decimal(value, value.abs(), format!("{value:e}"), format!("{value}"))
-}
-
-/// Formats like `Float.toString`.
-pub fn java_float(value: f32) -> String {
-    java_decimal(f64::from(value), f64::from(value.abs()), format!("{value:e}"), format!("{value}"))
-}
-
-fn java_decimal(value: f64, size: f64, scientific: String, plain: String) -> String {
-    if value.is_nan() {
-        return "NaN".into();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "Infinity".into() } else { "-Infinity".into() };
-    }
-    if size == 0.0 || (1e-3..1e7).contains(&size) {
-        return if plain.contains('.') { plain } else { plain + ".0" };
-    }
-    let (digits, exponent) = scientific.split_once('e').expect("a scientific form has an exponent");
-    let point = if digits.contains('.') { "" } else { ".0" };
-    format!("{digits}{point}E{exponent}")
-}
-
 /// Parses an integer like the `convert` processor, similar to `Integer.decode`: `0x` means hexadecimal, and a
 /// sign may come first.
 pub fn parse_integer(text: &str) -> Option<i64> {
@@ -142,60 +119,15 @@ pub fn parse_integer(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// Parses like `Double.parseDouble`, which allows surrounding white space, a type suffix, `NaN` and
-/// `Infinity`.
-pub fn parse_double(text: &str) -> Option<f64> {
-    let text = text.trim_matches(|char: char| char <= ' ');
-    let (sign, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => (-1.0, rest),
-        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
-    };
-    match unsigned {
-        "NaN" => return Some(f64::NAN),
-        "Infinity" => return Some(sign * f64::INFINITY),
-        _ => {}
-    }
-    if !unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
-        return None;
-    }
-    let digits = unsigned.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(unsigned);
-    digits.parse::<f64>().ok().map(|value| sign * value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn doubles_read_as_java_prints_them() {
-        for (value, expected) in [
-            (0.0, "0.0"),
-            (-0.0, "-0.0"),
-            (1.0, "1.0"),
-            (0.001, "0.001"),
-            (0.0001, "1.0E-4"),
-            (9999999.0, "9999999.0"),
-            (1e7, "1.0E7"),
-            (1.5e20, "1.5E20"),
-            (123456.789, "123456.789"),
-            (f64::INFINITY, "Infinity"),
-        ] {
-            assert_eq!(java_double(value), expected);
-        }
-        assert_eq!(java_float(1.1), "1.1");
-        assert_eq!(java_float(3.0e10), "3.0E10");
-    }
-
-    #[test]
-    fn numbers_are_read_as_java_reads_them() {
+    fn integers_are_read_as_java_reads_them() {
         assert_eq!(parse_integer("0x10"), Some(16));
         assert_eq!(parse_integer("+5"), Some(5));
         assert_eq!(parse_integer("1.0"), None);
         assert_eq!(parse_integer(" 1"), None);
-        assert_eq!(parse_double(" 1 "), Some(1.0));
-        assert_eq!(parse_double("1.0d"), Some(1.0));
-        assert_eq!(parse_double("1e400"), Some(f64::INFINITY));
-        assert_eq!(parse_double("inf"), None);
-        assert_eq!(parse_double("0x10"), None);
     }
 }

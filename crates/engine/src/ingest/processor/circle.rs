@@ -2,13 +2,13 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{Geometry, Position};
+use limber_mapping::number::java_double;
 use limber_search::geo::{polygon_on_earth, polygon_on_plane, read_any_shape};
 use serde_json::{Value, json};
 
 use super::super::document::IngestDocument;
 use super::super::document::node::Kind;
 use super::super::document::path::FieldPath;
-use super::super::document::value::java_double;
 use super::super::options::Options;
 use super::{Flow, Processor};
 

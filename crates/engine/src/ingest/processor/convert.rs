@@ -4,13 +4,12 @@
 //! Java parses them.
 
 use limber_mapping::RequestError;
+use limber_mapping::number::{double_from_text, float_from_text, java_double, java_float};
 
 use super::super::document::IngestDocument;
 use super::super::document::node::{Kind, Node, NodeId};
 use super::super::document::path::FieldPath;
-use super::super::document::value::{
-    java_double, java_float, java_text, java_type, parse_double, parse_integer,
-};
+use super::super::document::value::{java_text, java_type, parse_integer};
 use super::super::options::Options;
 use super::{Flow, Processor};
 
@@ -141,15 +140,11 @@ impl Convert {
 
     fn decimal(&self, document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, RequestError> {
         let text = java_text(document, id);
-        let value = parse_double(&text).ok_or_else(|| self.unable(&text))?;
-        let text = match self.kind {
-            // Parsed from the text and not from the double, so that it is rounded only once.
-            Type::Float => {
-                java_float(text.trim().trim_end_matches(['d', 'D', 'f', 'F']).parse().unwrap_or(value as f32))
-            }
-            _ => java_double(value),
+        let shown = match self.kind {
+            Type::Float => float_from_text(&text).map(java_float),
+            _ => double_from_text(&text).map(java_double),
         };
-        number(document, &text)
+        number(document, &shown.ok_or_else(|| self.unable(&text))?)
     }
 
     fn unable(&self, text: &str) -> RequestError {
@@ -225,12 +220,8 @@ fn auto(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, R
     if let Some(value) = parse_integer(&text) {
         return document.make_scalar(Kind::Number, &value.to_string()).map(Some);
     }
-    let digits = text.trim().trim_end_matches(['d', 'D', 'f', 'F']);
-    match parse_double(&text) {
-        Some(value) => {
-            let text = java_float(digits.parse().unwrap_or(value as f32));
-            number(document, &text)
-        }
+    match float_from_text(&text) {
+        Some(value) => number(document, &java_float(value)),
         None => Ok(None),
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use limber_mapping::RequestError;
+use limber_mapping::number::{double_from_text, float_from_text, java_double, java_float};
 use limber_work as work;
 
 use super::super::document::IngestDocument;
 use super::super::document::node::{Kind, Node};
 use super::super::document::path::FieldPath;
-use super::super::document::value::{java_double, java_float, parse_double};
 use super::super::options::Options;
 use super::text::string_field;
 use super::{Flow, Processor};
@@ -129,8 +129,8 @@ fn make_one(document: &mut IngestDocument<'_>, found: &Found<'_, '_>) -> Result<
         CaptureType::Boolean => return document.make_bool(text.eq_ignore_ascii_case("true")),
         CaptureType::Integer => text.parse::<i32>().map_err(|_| wrong())?.to_string(),
         CaptureType::Long => text.parse::<i64>().map_err(|_| wrong())?.to_string(),
-        CaptureType::Float => java_float(parse_double(text).ok_or_else(wrong)? as f32),
-        CaptureType::Double => java_double(parse_double(text).ok_or_else(wrong)?),
+        CaptureType::Float => java_float(float_from_text(text).ok_or_else(wrong)?),
+        CaptureType::Double => java_double(double_from_text(text).ok_or_else(wrong)?),
     };
     if number.ends_with(|char: char| char.is_ascii_digit()) {
         document.make_scalar(Kind::Number, &number)

@@ -9,7 +9,7 @@ use crate::analysis::context::Context;
 use crate::analysis::resources::fail;
 use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
-use crate::number::double_from_text;
+use crate::number::float_from_text;
 
 #[derive(Debug, Clone, Copy)]
 enum Encoding {
@@ -62,10 +62,7 @@ fn float(text: &str) -> Result<f32, RequestError> {
     if text.is_empty() {
         return Err(RequestError::bad_request("number_format_exception", "empty String"));
     }
-    let value = double_from_text(text).ok_or_else(|| RequestError::number_format(text))?;
-    let digits = text.trim().trim_end_matches(['f', 'F', 'd', 'D']);
-    // Parsed at once, because rounding to a double first may round twice.
-    Ok(digits.parse().unwrap_or(value as f32))
+    float_from_text(text).ok_or_else(|| RequestError::number_format(text))
 }
 
 fn integer(text: &str) -> Result<i32, RequestError> {
