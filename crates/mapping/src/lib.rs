@@ -46,7 +46,7 @@ pub use field::{
     TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path,
 };
 pub use json::copied::{claim_object, claim_tree, copied_bytes, member_bytes};
-pub use json::java::java_text;
+pub use json::java::{java_class, java_text};
 pub use json::object_parser::{ObjectParser, Subject};
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
 pub use json::unique_keys::{SeenMembers, duplicate, duplicate_key, parse_leading, parse_unique};

@@ -3,7 +3,7 @@
 //! Options are taken one by one; any that are left at the end are refused. Messages are worded like those of
 //! Elasticsearch's `ConfigurationUtils`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, java_class};
 use serde_json::{Map, Value};
 
 use super::document::path::FieldPath;
@@ -18,23 +18,6 @@ pub struct Options {
     map: Map<String, Value>,
     kind: String,
     tag: Option<String>,
-}
-
-/// Returns the name of the Java class that Elasticsearch would use for this JSON value.
-pub fn java_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "java.lang.Boolean",
-        Value::String(_) => "java.lang.String",
-        Value::Array(_) => "java.util.ArrayList",
-        Value::Object(_) => "java.util.HashMap",
-        Value::Number(number) => match number.as_i64() {
-            Some(value) if i32::try_from(value).is_ok() => "java.lang.Integer",
-            Some(_) => "java.lang.Long",
-            None if number.is_u64() => "java.math.BigInteger",
-            None => "java.lang.Double",
-        },
-    }
 }
 
 impl Options {
@@ -85,7 +68,7 @@ impl Options {
     }
 
     fn wrong_type(&self, name: &str, wanted: &str, value: &Value) -> RequestError {
-        self.error(name, &format!("property isn't a {wanted}, but of type [{}]", java_type(value)))
+        self.error(name, &format!("property isn't a {wanted}, but of type [{}]", java_class(value)))
     }
 
     /// Reads an optional string. Another type is an error.

@@ -2,14 +2,14 @@
 //!
 //! Source: Elasticsearch's `Pipeline`, `ConfigurationUtils.readProcessorConfigs` and `CompoundProcessor`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, java_class};
 use limber_script::{Script, ScriptContext};
 use limber_store::Charge;
 use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::document::path::FieldPath;
-use super::options::{Options, java_type};
+use super::options::Options;
 use super::processor::fail::Lost;
 use super::processor::{self, PROCESSORS, Processor, UNSUPPORTED};
 use super::resources::Resources;
@@ -197,7 +197,7 @@ impl Parser<'_> {
             let Value::Object(entry) = entry else {
                 let reason = format!(
                     "[processors] elements must be objects, but one is of type [{}]",
-                    java_type(&entry)
+                    java_class(&entry)
                 );
                 return Err(
                     RequestError::bad_request("parse_exception", reason).with("property_name", "processors")
@@ -224,7 +224,7 @@ impl Parser<'_> {
                 Map::from_iter([("source".to_owned(), Value::String(source))])
             }
             other => {
-                let reason = format!("property isn't a map, but of type [{}]", java_type(&other));
+                let reason = format!("property isn't a map, but of type [{}]", java_class(&other));
                 return Err(Options::new(Map::new(), kind).error("", &reason));
             }
         };
@@ -275,7 +275,7 @@ impl Parser<'_> {
     /// Compiles the condition `if`.
     fn condition(&self, value: &Value, options: &Options) -> Result<Box<PipelineScript>, RequestError> {
         if !matches!(value, Value::String(_) | Value::Object(_)) {
-            let reason = format!("property isn't a map or string, but of type [{}]", java_type(value));
+            let reason = format!("property isn't a map or string, but of type [{}]", java_class(value));
             return Err(Options::new(Map::new(), "conditional").error("script", &reason));
         }
         let script = Script::parse(value)?;

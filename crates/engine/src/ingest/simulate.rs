@@ -2,12 +2,12 @@
 //!
 //! Source: Elasticsearch's `SimulatePipelineRequest`, `SimulateExecutionService`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, java_class};
 use limber_work as work;
 use serde_json::{Value, json};
 
 use super::document::Metadata;
-use super::options::{Options, java_type};
+use super::options::Options;
 use super::registry::Pipelines;
 use super::run::{Runner, ends_request};
 use super::trace::{document_json, error_json};
@@ -152,7 +152,7 @@ fn text_or_int(options: &mut Options, name: &str) -> Result<Option<String>, Requ
         Some(Value::String(text)) => Ok(Some(text)),
         Some(Value::Number(number)) if number.is_i64() => Ok(Some(number.to_string())),
         Some(other) => {
-            let reason = format!("property isn't a string or int, but of type [{}]", java_type(&other));
+            let reason = format!("property isn't a string or int, but of type [{}]", java_class(&other));
             Err(options.error(name, &reason))
         }
     }
@@ -164,7 +164,8 @@ fn long(options: &mut Options, name: &str) -> Result<Option<i64>, RequestError> 
     match number {
         Some(number) => Ok(Some(number)),
         None => {
-            Err(options.error(name, &format!("property isn't a number, but of type [{}]", java_type(&value))))
+            let reason = format!("property isn't a number, but of type [{}]", java_class(&value));
+            Err(options.error(name, &reason))
         }
     }
 }

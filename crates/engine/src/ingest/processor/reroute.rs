@@ -1,12 +1,12 @@
 //! `reroute`: "send this document to another index". Source: Elasticsearch's `RerouteProcessor`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, java_class};
 use serde_json::Value;
 
 use super::super::document::node::{Kind, Node};
 use super::super::document::path::FieldPath;
 use super::super::document::{IngestDocument, ROOT};
-use super::super::options::{Options, java_type};
+use super::super::options::Options;
 use super::text::string_field;
 use super::{Flow, Processor};
 
@@ -84,14 +84,14 @@ fn texts(options: &mut Options, name: &str) -> Result<Option<Vec<String>>, Reque
             let text = |item: Value| match item {
                 Value::String(text) => Ok(text),
                 other => {
-                    let reason = format!("property isn't a string, but of type [{}]", java_type(&other));
+                    let reason = format!("property isn't a string, but of type [{}]", java_class(&other));
                     Err(options.error(name, &reason))
                 }
             };
             items.into_iter().map(text).collect::<Result<_, _>>().map(Some)
         }
         Some(other) => {
-            let reason = format!("property isn't a list, but of type [{}]", java_type(&other));
+            let reason = format!("property isn't a list, but of type [{}]", java_class(&other));
             Err(options.error(name, &reason))
         }
     }
