@@ -20,16 +20,31 @@ const UNITS: [(&str, u32); 11] = [
 /// Why a string is no size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotASize {
-    /// There is no unit, or no number before it.
+    /// There is no unit.
     #[error("unit is missing or unrecognized")]
     NoUnit,
+    /// What precedes the unit is no number, a negative fraction, or a fraction of a byte.
+    #[error("it does not begin with a number")]
+    NotANumber,
     /// The size is negative, or too large.
     #[error("value is out of range")]
     OutOfRange,
 }
 
+impl NotASize {
+    /// Returns Elasticsearch's message about the value `text` of the setting `key`.
+    pub fn of_setting(self, key: &str, text: &str) -> String {
+        let what = match self {
+            NotASize::NoUnit => " as a size in bytes: unit is missing or unrecognized",
+            NotASize::NotANumber => "",
+            NotASize::OutOfRange => " as a size in bytes",
+        };
+        format!("failed to parse setting [{key}] with value [{text}]{what}")
+    }
+}
+
 /// Splits a size in lower case into the number and the unit as a power of two; `None` if there is no unit.
-pub fn split_unit(lower: &str) -> Option<(&str, u32)> {
+fn split_unit(lower: &str) -> Option<(&str, u32)> {
     UNITS.into_iter().find_map(|(unit, shift)| Some((lower.strip_suffix(unit)?.trim(), shift)))
 }
 
@@ -57,18 +72,23 @@ fn one_decimal(value: f64, unit: &str) -> String {
     }
 }
 
-/// Parses `512mb`, `1kb`, `10b` or `0`, with fractions (`1.5gb`); `-1` is `None`.
+/// Parses `512mb`, `1kb`, `10b` or `0`, with fractions (`1.5gb`); `-1` and `-1b` are `None`.
+///
+/// Elasticsearch refuses more than two decimals; here they are accepted, as stored settings may have them.
 ///
 /// # Errors
 /// [`NotASize`].
 pub fn parse(text: &str) -> Result<Option<i64>, NotASize> {
     let lower = text.trim().to_ascii_lowercase();
     match lower.as_str() {
-        "-1" => return Ok(None),
+        "-1" | "-1b" => return Ok(None),
         "0" => return Ok(Some(0)),
         _ => {}
     }
     let (number, shift) = split_unit(&lower).ok_or(NotASize::NoUnit)?;
+    if shift == 0 && number.parse::<i64>().is_err() {
+        return Err(NotASize::NotANumber);
+    }
     bytes(number, shift).map(Some)
 }
 
@@ -95,12 +115,16 @@ pub fn share(text: &str, whole_bytes: u64) -> Option<Result<u64, NotASize>> {
 }
 
 fn bytes(number: &str, shift: u32) -> Result<i64, NotASize> {
-    let number: f64 = number.parse().map_err(|_| NotASize::NoUnit)?;
-    let bytes = number * (1u64 << shift) as f64;
-    if !(0.0..=i64::MAX as f64).contains(&bytes) {
-        return Err(NotASize::OutOfRange);
+    if let Ok(whole) = number.parse::<i64>() {
+        return whole.checked_mul(1 << shift).filter(|bytes| *bytes >= 0).ok_or(NotASize::OutOfRange);
     }
-    Ok(bytes as i64)
+    let number: f64 = number.parse().map_err(|_| NotASize::NotANumber)?;
+    if !(number.is_finite() && number >= 0.0) {
+        return Err(NotASize::NotANumber);
+    }
+    // A part of a byte counts as a byte, so that nobody gets less than was asked for.
+    let bytes = (number * (1u64 << shift) as f64).ceil();
+    if bytes < i64::MAX as f64 { Ok(bytes as i64) } else { Err(NotASize::OutOfRange) }
 }
 
 #[cfg(test)]
@@ -117,10 +141,27 @@ mod tests {
         check("2G", Ok(Some(2 << 30)));
         check("0", Ok(Some(0)));
         check("-1", Ok(None));
+        check("-1b", Ok(None));
+        check("1.1kb", Ok(Some(1127)));
+        check("9007199254740993b", Ok(Some(9_007_199_254_740_993)));
         check("10", Err(NotASize::NoUnit));
-        check("mb", Err(NotASize::NoUnit));
+        check("mb", Err(NotASize::NotANumber));
+        check("infkb", Err(NotASize::NotANumber));
+        check("1.5b", Err(NotASize::NotANumber));
+        check("-1.5kb", Err(NotASize::NotANumber));
         check("1e30pb", Err(NotASize::OutOfRange));
         check("-2kb", Err(NotASize::OutOfRange));
+        check("-2b", Err(NotASize::OutOfRange));
+    }
+
+    #[test]
+    fn a_refusal_has_the_words_of_elasticsearch() {
+        let message = |why: NotASize| why.of_setting("k", "x");
+        assert_eq!(message(NotASize::NotANumber), "failed to parse setting [k] with value [x]");
+        assert_eq!(
+            message(NotASize::OutOfRange),
+            "failed to parse setting [k] with value [x] as a size in bytes"
+        );
     }
 
     #[test]
@@ -139,7 +180,7 @@ mod tests {
         assert_eq!(parse_with_default_unit("77"), Ok(77));
         assert_eq!(parse_with_default_unit("1.5k"), Ok(1536));
         assert_eq!(parse_with_default_unit("-1"), Err(NotASize::OutOfRange));
-        assert_eq!(parse_with_default_unit("2 apples"), Err(NotASize::NoUnit));
+        assert_eq!(parse_with_default_unit("2 apples"), Err(NotASize::NotANumber));
     }
 
     #[test]

@@ -22,9 +22,7 @@ pub fn parse_time_ms(key: &str, text: &str) -> Result<i64> {
 pub fn parse_bytes(key: &str, text: &str) -> Result<i64> {
     match byte_size::parse(text) {
         Ok(bytes) => Ok(bytes.unwrap_or(-1)),
-        Err(why) => Err(RequestError::illegal_argument(format!(
-            "failed to parse setting [{key}] with value [{text}] as a size in bytes: {why}"
-        ))),
+        Err(why) => Err(RequestError::illegal_argument(why.of_setting(key, text))),
     }
 }
 
