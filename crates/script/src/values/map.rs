@@ -6,8 +6,9 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use hashbrown::HashTable;
+use limber_codec::java_hash::java_hash;
 
-use super::value::{EQUALS_DEPTH, STEPS_MAX, Value, text_hash};
+use super::value::{EQUALS_DEPTH, STEPS_MAX, Value};
 use crate::error::Failure;
 
 /// The order in which a map is iterated.
@@ -129,7 +130,7 @@ impl MapValue {
             (_, true) => self.entries.iter().position(|(known, _)| is_it(known)),
             (_, false) => {
                 let found =
-                    self.index.find(spread(text_hash(key)), |at| is_it(&self.entries[*at as usize].0));
+                    self.index.find(spread(java_hash(key)), |at| is_it(&self.entries[*at as usize].0));
                 found.map(|at| *at as usize)
             }
         }

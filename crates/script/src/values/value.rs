@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use limber_codec::java_hash::java_hash;
 use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
@@ -93,15 +94,6 @@ pub enum Value {
     Formatter(Arc<limber_mapping::date::DateFormat>),
     /// An object of another class, such as a `BigDecimal`.
     Object(Rc<dyn JavaObject>),
-}
-
-/// Returns `String#hashCode`.
-pub(super) fn text_hash(text: &str) -> i32 {
-    let step = |hash: i32, unit: u16| hash.wrapping_mul(31).wrapping_add(i32::from(unit));
-    match text.is_ascii() {
-        true => text.bytes().fold(0, |hash, byte| step(hash, byte.into())),
-        false => text.encode_utf16().fold(0, step),
-    }
 }
 
 impl Value {
@@ -245,7 +237,7 @@ impl Value {
     /// would change with their items.
     pub fn hash(&self) -> i32 {
         match self {
-            Value::Str(text) => text_hash(text),
+            Value::Str(text) => java_hash(text),
             Value::Bool(flag) => {
                 if *flag {
                     1231

@@ -1,10 +1,11 @@
 //! The iteration order of a `java.util.HashMap`, which decides which of several equally significant terms are
 //! selected, and in which order the values of copied fields are shown.
 
-/// Java's `String#hashCode`, with the upper half mixed in as `HashMap` does.
+use limber_codec::java_hash::java_hash;
+
+/// Returns the hash of a key, with its upper half mixed in as `HashMap` does.
 fn hash(text: &str) -> u32 {
-    let hash =
-        text.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+    let hash = java_hash(text) as u32;
     hash ^ (hash >> 16)
 }
 

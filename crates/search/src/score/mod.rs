@@ -16,6 +16,6 @@ pub use explanation::Explanation;
 pub use explanation::float_to_json;
 pub(crate) use max_scores::{MaxScores, Span};
 pub(crate) use measured::TermStatistics;
-pub(crate) use random::{RandomOf, java_hash};
+pub(crate) use random::RandomOf;
 pub use scripted::check_similarity_scripts;
 pub(crate) use scripted::{ScriptFailure, ScriptedTerm, SimilarityScripts};

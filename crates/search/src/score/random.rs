@@ -3,6 +3,7 @@
 //!
 //! Source: Elasticsearch's `RandomScoreFunction`, HPPC's `BitMixer`.
 
+use limber_codec::java_hash::java_hash;
 use limber_codec::murmur3::murmur3_32;
 use limber_segment::{DocId, Segment};
 
@@ -36,11 +37,6 @@ impl RandomOf {
     pub fn place(self, segment: &Segment, doc: DocId) -> f64 {
         unit(mix(base_of(segment).wrapping_add(doc), self.salted))
     }
-}
-
-/// `String#hashCode`.
-pub(crate) fn java_hash(text: &str) -> i32 {
-    text.encode_utf16().fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
 /// Returns a base that differs between segments, so that segments of a shard do not repeat each other's

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use limber_codec::java_hash::java_hash;
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, Representation, RequestError};
 use limber_segment::columns::Batch;
@@ -16,7 +17,7 @@ use serde_json::{Map, Value};
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::score::{Explanation, RandomOf, java_hash};
+use crate::score::{Explanation, RandomOf};
 use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
 use crate::values::json;
 
