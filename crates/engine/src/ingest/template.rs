@@ -5,6 +5,7 @@
 //! `{{{ }}}` does not, and a missing variable produces nothing.
 
 use limber_mapping::RequestError;
+use limber_text::url;
 use limber_work as work;
 
 use super::document::node::{Kind, Node, NodeId};
@@ -145,7 +146,7 @@ fn push_value(
         Escape::Json => {
             json::push_escaped(out, &text);
         }
-        Escape::Url => push_url_encoded(out, &text),
+        Escape::Url => url::push_form_encoded(out, &text),
     }
     Ok(())
 }
@@ -155,20 +156,6 @@ fn text_of(document: &IngestDocument<'_>, id: NodeId) -> String {
         Kind::Null => String::new(),
         Kind::String => document.string(id).into_owned(),
         _ => java_text(document, id),
-    }
-}
-
-/// Encodes `application/x-www-form-urlencoded` like `java.net.URLEncoder`.
-fn push_url_encoded(out: &mut String, text: &str) {
-    use std::fmt::Write as _;
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => out.push(byte as char),
-            b' ' => out.push('+'),
-            other => {
-                let _ = write!(out, "%{other:02X}");
-            }
-        }
     }
 }
 

@@ -9,6 +9,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use limber_text::url;
 use memchr::memmem;
 
 /// Maximum length of a head that is read at all. It is above Elasticsearch's limits, so that a head that
@@ -240,7 +241,7 @@ fn push_head(head: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&head[..start]);
     for byte in &head[start..line] {
         match is_unwise(byte) {
-            true => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            true => out.extend_from_slice(url::escape_of(*byte).as_bytes()),
             false => out.push(*byte),
         }
     }

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use limber_mapping::document::{self, Trailing};
 use limber_mapping::{RequestError, duplicate_key, parse_leading, parse_unique};
 use limber_text::time_value::TimeValue;
+use limber_text::url;
 use limber_work as work;
-use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -93,9 +93,7 @@ impl Request {
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
         let decode = |text: &str| -> Result<String, RequestError> {
             check_escapes(text)?;
-            percent_decode_str(text)
-                .decode_utf8()
-                .map(|decoded| decoded.into_owned())
+            String::from_utf8(url::decoded(text).into_owned())
                 .map_err(|_| RequestError::illegal_argument(format!("failed to decode [{text}] in the URI")))
         };
         let segments = path.split('/').filter(|s| !s.is_empty()).map(decode).collect::<Result<_, _>>()?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine as _;
 use http::Uri;
 use limber_race::{UNKNOWN_SERVER, is_known_server};
-use percent_encoding::percent_decode_str;
+use limber_text::url;
 use serde_json::Value;
 use ureq::Agent;
 
@@ -95,8 +95,7 @@ impl Cluster {
             None => (None, authority.as_str()),
         };
         let basic = user.map(|user| {
-            let plain: Vec<u8> = percent_decode_str(user).collect();
-            format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(plain))
+            format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(url::decoded(user)))
         });
         let tls = TlsSettings {
             certificate_authorities: access.ca_file.iter().cloned().collect(),
@@ -242,11 +241,6 @@ impl Cluster {
             _ => Err(anyhow!("{method} {}{path}: {}", self.url, answer.reason())),
         }
     }
-}
-
-/// Encodes a name for use in a path.
-pub fn in_path(name: &str) -> String {
-    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use limber_text::url;
 use serde_json::json;
 
-use super::cluster::{Access, Cluster, in_path};
+use super::cluster::{Access, Cluster};
 use super::files::{self, FileImport, Format, Reading, Target};
 use super::server::ServerImport;
 use super::sink::{Names, Sink};
@@ -206,7 +207,7 @@ impl ImportCommand {
                 running.done.units.push(unit.name.clone());
                 running.state.write(&running.done)?;
                 // Makes the imported documents searchable.
-                running.target.ask("POST", &format!("/{}/_refresh", in_path(name)), None)?;
+                running.target.ask("POST", &format!("/{}/_refresh", url::encoded(name)), None)?;
             }
             Ok(())
         })();
@@ -244,7 +245,7 @@ impl ImportCommand {
             // If everything was refused, the index may not exist.
             let (counts, _) = running.sink.progress();
             if let Some(index) = self.index.as_ref().filter(|_| counts.taken > 0) {
-                running.target.ask("POST", &format!("/{}/_refresh", in_path(index)), None)?;
+                running.target.ask("POST", &format!("/{}/_refresh", url::encoded(index)), None)?;
             }
             Ok(())
         })();
@@ -288,7 +289,7 @@ impl ImportCommand {
     /// Creates the index for a log with a mapping of the known fields. An existing index keeps its own
     /// mapping.
     fn make_log_index(&self, running: &Running, index: &str) -> Result<()> {
-        let path = format!("/{}", in_path(index));
+        let path = format!("/{}", url::encoded(index));
         if running.target.send("HEAD", &path, b"", "")?.status == 200 {
             return Ok(());
         }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail};
+use limber_text::url;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::cluster::{Answer, Cluster, in_path};
+use super::cluster::{Answer, Cluster};
 use super::pack::{Origin, Packer, action};
 use super::sink::Sink;
 
@@ -132,7 +133,7 @@ impl ServerImport {
     /// # Errors
     /// The source reports an error.
     pub fn units(&self, patterns: &str) -> Result<Vec<Unit>> {
-        let path = patterns.split(',').map(in_path).collect::<Vec<_>>().join(",");
+        let path = patterns.split(',').map(url::encoded).collect::<Vec<_>>().join(",");
         let wants_hidden = patterns.split(',').any(|pattern| pattern.starts_with('.'));
         let streams = self.source.ask_if_there("GET", &format!("/_data_stream/{path}"))?.unwrap_or_default();
         let mut units = Vec::new();
@@ -163,7 +164,7 @@ impl ServerImport {
         units.sort();
         let counted = |(name, is_stream): (String, bool)| {
             self.refresh(&name);
-            let count = self.source.ask("GET", &format!("/{}/_count", in_path(&name)), None)?;
+            let count = self.source.ask("GET", &format!("/{}/_count", url::encoded(&name)), None)?;
             Ok(Unit { count: count["count"].as_u64().unwrap_or(0), name, is_stream })
         };
         units.into_iter().map(counted).collect()
@@ -176,7 +177,7 @@ impl ServerImport {
             if pattern.is_empty() || pattern.starts_with('-') || is_named || *pattern == "_all" {
                 return false;
             }
-            match self.source.ask_if_there("GET", &format!("/_resolve/index/{}", in_path(pattern))) {
+            match self.source.ask_if_there("GET", &format!("/_resolve/index/{}", url::encoded(pattern))) {
                 Ok(None) => true,
                 Ok(Some(found)) => ["indices", "aliases", "data_streams"]
                     .iter()
@@ -190,7 +191,7 @@ impl ServerImport {
 
     /// Refreshes the source, so that the search finds all acknowledged documents.
     fn refresh(&self, name: &str) {
-        if let Err(error) = self.source.ask("POST", &format!("/{}/_refresh", in_path(name)), None) {
+        if let Err(error) = self.source.ask("POST", &format!("/{}/_refresh", url::encoded(name)), None) {
             eprintln!(
                 "[{name}] was not refreshed ({error}): documents that a search does not find yet are not imported"
             );
@@ -202,7 +203,7 @@ impl ServerImport {
     /// # Errors
     /// The target reports an error, such as an unknown setting.
     pub fn make(&self, unit: &Unit, name: &str, has_settings: bool) -> Result<bool> {
-        let path = format!("/{}", in_path(name));
+        let path = format!("/{}", url::encoded(name));
         if unit.is_stream {
             let path = format!("/_data_stream{path}");
             if self.target.ask_if_there("GET", &path)?.is_some() {
@@ -216,7 +217,7 @@ impl ServerImport {
         if answer.status == 200 {
             return Ok(false);
         }
-        let found = self.source.ask("GET", &format!("/{}", in_path(&unit.name)), None)?;
+        let found = self.source.ask("GET", &format!("/{}", url::encoded(&unit.name)), None)?;
         let index = found.as_object().and_then(|all| all.values().next()).cloned().unwrap_or_default();
         let mut settings = index["settings"]["index"].as_object().cloned().unwrap_or_default();
         settings.retain(|key, _| !OWN_SETTINGS.contains(&key.as_str()));
@@ -270,7 +271,7 @@ impl ServerImport {
                 members.shift_remove(key);
             }
         }
-        let put = self.target.ask("PUT", &format!("/{kind}/{}", in_path(name)), Some(&content));
+        let put = self.target.ask("PUT", &format!("/{kind}/{}", url::encoded(name)), Some(&content));
         put.map(drop).with_context(|| format!("cannot create the template [{name}]"))
     }
 
@@ -353,7 +354,7 @@ impl<'a> Pages<'a> {
     fn new(import: &'a ServerImport, index: &str, slice: (usize, usize)) -> Pages<'a> {
         Pages {
             import,
-            index: in_path(index),
+            index: url::encoded(index),
             slice,
             size: PAGE_FIRST,
             context: None,

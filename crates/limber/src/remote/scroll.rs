@@ -7,7 +7,7 @@ use std::sync::Arc;
 use limber_engine::{BatchSource, Batches, Progress, Result, SourceBatch};
 use limber_mapping::RequestError;
 use limber_store::Pool;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use limber_text::url;
 use serde_json::{Value, json};
 use ureq::http::Method;
 
@@ -16,9 +16,6 @@ use super::exchange::{Exchange, Repeats};
 use super::host::RemoteHost;
 use super::settings::RemoteSettings;
 
-/// Percent-encodes everything in a path or a query except these characters.
-const ENCODED: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'*').remove(b',');
 /// Maximum length of a query in a task's description.
 const SHOWN_CHARS_MAX: usize = 1_000;
 /// How long the remote keeps the search context while a batch is written. Source:
@@ -67,9 +64,8 @@ impl RemoteSource {
     }
 
     fn search_path(&self, version: Version, size: u32, keep_alive_ms: u64) -> String {
-        let indices = utf8_percent_encode(&self.search.indices, ENCODED);
-        let sort = self.search.sort.as_deref().unwrap_or("_doc");
-        let sort = utf8_percent_encode(sort, ENCODED);
+        let indices = url::encoded(&self.search.indices);
+        let sort = url::encoded(self.search.sort.as_deref().unwrap_or("_doc"));
         let mut path =
             format!("/{indices}/_search?scroll={keep_alive_ms}ms&size={size}&version=true&sort={sort}");
         // An incomplete result must be an error. Before 6.3, failed shards are listed among the failures in

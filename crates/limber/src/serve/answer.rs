@@ -16,6 +16,7 @@ use http::request::Parts;
 use hyper::body::{Body as _, Incoming};
 use limber_access::Access;
 use limber_mapping::{ErrorClass, RequestError};
+use limber_text::url;
 use limber_work::{Warnings, Work};
 use tokio::sync::oneshot;
 
@@ -232,9 +233,8 @@ fn add_warnings(answer: &mut HttpResponse, warnings: &[String], version: &str) {
         for byte in text.bytes() {
             match byte {
                 b'"' | b'\\' => value.extend(['\\', char::from(byte)]),
-                b'%' => value.push_str("%25"),
-                b' '..=b'~' => value.push(char::from(byte)),
-                _ => value.push_str(&format!("%{byte:02X}")),
+                b' '..=b'~' if byte != b'%' => value.push(char::from(byte)),
+                _ => value.push_str(url::escape_of(byte)),
             }
         }
         value.push('"');

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use limber_mapping::RequestError;
+use limber_text::url;
 use limber_work as work;
 use serde_json::Value;
 
@@ -212,15 +213,7 @@ fn escaped(text: &str, escape: Escape) -> Cow<'_, str> {
         }
         Escape::Url => {
             let mut out = String::with_capacity(text.len());
-            for byte in text.bytes() {
-                match byte {
-                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => {
-                        out.push(char::from(byte));
-                    }
-                    b' ' => out.push('+'),
-                    other => out.push_str(&format!("%{other:02X}")),
-                }
-            }
+            url::push_form_encoded(&mut out, text);
             Cow::Owned(out)
         }
     }

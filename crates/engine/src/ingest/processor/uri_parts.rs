@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use limber_mapping::RequestError;
+use limber_text::url;
 
 use super::super::document::IngestDocument;
 use super::super::document::node::{Kind, Node};
@@ -104,7 +105,7 @@ impl<'t> Parts<'t> {
 
     /// Splits the URI at its delimiters (RFC 3986, appendix B).
     fn read(text: &'t str, decodes: bool) -> Option<Parts<'t>> {
-        let shown = |part: &'t str| if decodes { decoded(part) } else { Cow::Borrowed(part) };
+        let shown = |part: &'t str| if decodes { url::decoded_text(part) } else { Cow::Borrowed(part) };
         let mut parts = Parts::default();
         let (rest, fragment) = cut(text, '#');
         parts.fragment = fragment.map(shown);
@@ -189,26 +190,4 @@ fn is_strict(text: &str) -> bool {
         && text.chars().all(|character| {
             !character.is_control() && !character.is_whitespace() && !"\"<>\\^`{|}".contains(character)
         })
-}
-
-fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push((high << 4 | low) as u8);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -7,6 +7,7 @@ use limber_engine::{
     WriteResult,
 };
 use limber_mapping::RequestError;
+use limber_text::url;
 use serde_json::json;
 
 use super::bulk::source_member;
@@ -237,16 +238,28 @@ fn write_document(app: &App, request: &Request, kind: OperationKind) -> Result<R
         },
         _ => Err(error),
     })?;
-    let location = format!("/{}/_doc/{}", encode(&response.index), encode(&response.id));
-    Ok(written(&response).with_header("Location", location))
+    Ok(located(written(&response), &response, request.param("routing")))
 }
 
-fn encode(text: &str) -> String {
-    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
-        .to_string()
-        .replace("%2D", "-")
-        .replace("%5F", "_")
-        .replace("%2E", ".")
+/// Adds the header `Location` if the write created a document.
+fn located(answer: Response, write: &WriteResponse, routing: Option<&str>) -> Response {
+    if write.outcome.result != WriteResult::Created {
+        return answer;
+    }
+    answer.with_header("Location", location_of(&write.index, &write.id, routing))
+}
+
+/// Returns the path of a document. Source: `DocWriteResponse#getLocation`.
+fn location_of(index: &str, id: &str, routing: Option<&str>) -> String {
+    let mut location = "/".to_owned();
+    url::push_form_encoded(&mut location, index);
+    location.push_str("/_doc/");
+    url::push_form_encoded(&mut location, id);
+    if let Some(routing) = routing {
+        location.push_str("?routing=");
+        url::push_form_encoded(&mut location, routing);
+    }
+    location
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
@@ -306,7 +319,8 @@ fn update(app: &App, request: &Request) -> Result<Response> {
         push_update_get(&mut out, &response.outcome, source, filter.as_ref())?;
     }
     out.push(b'}');
-    Ok(Response::raw(status::of_write(response.outcome.result), out))
+    let answer = Response::raw(status::of_write(response.outcome.result), out);
+    Ok(located(answer, &response, request.param("routing")))
 }
 
 fn start(index: &str, id: &str) -> Vec<u8> {
@@ -480,4 +494,15 @@ pub fn error_item(index: &str, id: &str, error: &RequestError) -> serde_json::Va
         object.shift_insert(0, "root_cause".into(), json!([root]));
     }
     json!({"_index": index, "_id": id, "error": body})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_those_of_elasticsearch() {
+        assert_eq!(location_of("i", "1", None), "/i/_doc/1");
+        assert_eq!(location_of("my-index", "a b/*~", Some("r 1")), "/my-index/_doc/a+b%2F*%7E?routing=r+1");
+    }
 }
