@@ -4,10 +4,11 @@
 //! Elasticsearch's `ConfigurationUtils`.
 
 use limber_mapping::{RequestError, java_class};
+use limber_script::mustache::Escape;
 use serde_json::{Map, Value};
 
 use super::document::path::FieldPath;
-use super::template::{Escape, FieldName, Text};
+use super::template::{FieldName, Text};
 
 /// The result of reading an option.
 type Result<T> = std::result::Result<T, RequestError>;
@@ -219,13 +220,10 @@ impl Options {
     /// Reads `media_type` (`application/json`), which says how the values of a template are escaped.
     pub fn media_type(&mut self) -> Result<Escape> {
         let media_type = self.string_or("media_type", "application/json")?;
-        match media_type.as_str() {
-            "application/json" => Ok(Escape::Json),
-            "text/plain" => Ok(Escape::None),
-            "application/x-www-form-urlencoded" => Ok(Escape::Url),
-            other => Err(self
-                .error("media_type", &format!("property does not contain a supported media type [{other}]"))),
-        }
+        Escape::of_plain_media_type(&media_type).ok_or_else(|| {
+            let reason = format!("property does not contain a supported media type [{media_type}]");
+            self.error("media_type", &reason)
+        })
     }
 
     /// Fails when options are left that were not taken.

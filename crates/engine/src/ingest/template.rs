@@ -5,6 +5,7 @@
 //! `{{{ }}}` does not, and a missing variable produces nothing.
 
 use limber_mapping::RequestError;
+use limber_script::mustache::Escape;
 use limber_text::url;
 use limber_work as work;
 
@@ -12,17 +13,6 @@ use super::document::node::{Kind, Node, NodeId};
 use super::document::path::FieldPath;
 use super::document::value::java_text;
 use super::document::{GROWTH_BYTES_MAX, IngestDocument, json, too_large};
-
-/// How `{{ }}` escapes, from the processor's `media_type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Escape {
-    /// For the inside of a JSON string.
-    Json,
-    /// Without escaping.
-    None,
-    /// For an HTML form (`application/x-www-form-urlencoded`).
-    Url,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {

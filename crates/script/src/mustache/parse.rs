@@ -5,11 +5,11 @@ use limber_mapping::RequestError;
 /// How `{{ }}` escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
-    /// As in a JSON string.
+    /// For the inside of a JSON string.
     Json,
-    /// Not at all.
+    /// Without escaping.
     None,
-    /// As in a query parameter of a URL.
+    /// For an HTML form, or a query parameter of a URL.
     Url,
 }
 
@@ -19,11 +19,19 @@ impl Escape {
     /// # Errors
     /// The media type is not known.
     pub fn of_media_type(name: &str) -> Result<Escape, RequestError> {
-        match name.split(';').next().unwrap_or_default().trim() {
-            "application/json" => Ok(Escape::Json),
-            "text/plain" => Ok(Escape::None),
-            "application/x-www-form-urlencoded" => Ok(Escape::Url),
-            _ => Err(RequestError::illegal_argument(format!("No encoder found for media type [{name}]"))),
+        let plain = name.split(';').next().unwrap_or_default().trim();
+        Escape::of_plain_media_type(plain).ok_or_else(|| {
+            RequestError::illegal_argument(format!("No encoder found for media type [{name}]"))
+        })
+    }
+
+    /// Returns the escaping for a media type without parameters; `None` if it is not known.
+    pub fn of_plain_media_type(name: &str) -> Option<Escape> {
+        match name {
+            "application/json" => Some(Escape::Json),
+            "text/plain" => Some(Escape::None),
+            "application/x-www-form-urlencoded" => Some(Escape::Url),
+            _ => None,
         }
     }
 }

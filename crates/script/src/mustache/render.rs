@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, java_text};
 use limber_text::url;
 use limber_work as work;
 use serde_json::Value;
@@ -200,7 +200,7 @@ fn text_of(value: &Value) -> String {
                 members.iter().map(|(name, item)| format!("{name}={}", text_of(item))).collect();
             format!("{{{}}}", shown.join(", "))
         }
-        other => other.to_string(),
+        other => java_text(other),
     }
 }
 
@@ -244,6 +244,7 @@ mod tests {
         check("{{#join delimiter='||'}}a{{/join delimiter='||'}}", json!({"a": ["x", "y"]}), "x||y");
         check("{{#url}}{{host}}/a b{{/url}}", json!({"host": "h"}), "h%2Fa+b");
         check("{{=( )=}}(a){{a}}", json!({"a": 1}), "1{{a}}");
+        check("{{a}} {{b}}", json!({"a": 1e10, "b": 0.5}), "1.0E10 0.5");
     }
 
     #[test]
