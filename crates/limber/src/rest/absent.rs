@@ -17,11 +17,6 @@ const fn absent(path: &'static str) -> Route {
     Route { methods: EVERY, path, parameters: &[ANY_PARAMETER], pool: PoolName::Management, handler: refuse }
 }
 
-/// Whether this module refuses the route.
-pub fn refuses(route: &Route) -> bool {
-    ROUTES.iter().chain(FAMILIES).any(|absent| absent.path == route.path)
-}
-
 /// Endpoints that Limber does not have, each refused by its name. OpenSearch's come last. Part of
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
@@ -190,7 +185,7 @@ pub const FAMILIES: &[Route] = &[
     absent("/_wlm/{a}/{b}/{c}/{d}"),
 ];
 
-/// Whether the route only refuses requests.
+/// Whether this module refuses the route.
 pub fn is_refusal(route: &Route) -> bool {
     route.parameters == [ANY_PARAMETER]
         && std::ptr::fn_addr_eq(route.handler, refuse as super::router::Handler)

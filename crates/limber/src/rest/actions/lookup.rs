@@ -37,7 +37,7 @@ fn named(path: &str, method: Method) -> Option<&'static str> {
 
 /// Returns the action that the caller needs a privilege for.
 pub fn action_of(route: &Route, method: Method) -> &'static str {
-    let is_absent = || crate::rest::absent::refuses(route);
+    let is_absent = || crate::rest::absent::is_refusal(route);
     named(route.path, method).unwrap_or_else(|| if is_absent() { ABSENT } else { UNNAMED })
 }
 
