@@ -5,6 +5,11 @@ use serde_json::{Map, Value};
 
 use crate::api::Result;
 
+/// The names of the member `index_routing`. Source: `IndicesAliasesRequest.AliasActions`.
+pub(super) const INDEX_ROUTING: [&str; 3] = ["index_routing", "indexRouting", "index-routing"];
+/// The names of the member `search_routing`.
+pub(super) const SEARCH_ROUTING: [&str; 3] = ["search_routing", "searchRouting", "search-routing"];
+
 /// What one index defines for one of its aliases.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Alias {
@@ -60,12 +65,8 @@ impl Alias {
                     alias.index_routing = routing(key, value)?;
                     alias.search_routing = alias.index_routing.clone();
                 }
-                "index_routing" | "indexRouting" | "index-routing" => {
-                    alias.index_routing = routing(key, value)?
-                }
-                "search_routing" | "searchRouting" | "search-routing" => {
-                    alias.search_routing = routing(key, value)?
-                }
+                name if INDEX_ROUTING.contains(&name) => alias.index_routing = routing(key, value)?,
+                name if SEARCH_ROUTING.contains(&name) => alias.search_routing = routing(key, value)?,
                 "is_write_index" => alias.is_write_index = flag(key, value)?,
                 "is_hidden" => alias.is_hidden = flag(key, value)?,
                 other => return Err(RequestError::parsing(ObjectParser::unknown_words(other) + " in alias")),

@@ -5,7 +5,7 @@
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
-use super::alias::Alias;
+use super::alias::{Alias, INDEX_ROUTING, SEARCH_ROUTING};
 use crate::api::Result;
 
 /// One action; index names are expressions.
@@ -125,8 +125,7 @@ impl Given {
 
 /// Whether a member of an alias is one of its routings.
 fn is_routing(member: &str) -> bool {
-    let names = ["routing", "index_routing", "indexRouting", "index-routing"];
-    names.contains(&member) || ["search_routing", "searchRouting", "search-routing"].contains(&member)
+    member == "routing" || INDEX_ROUTING.contains(&member) || SEARCH_ROUTING.contains(&member)
 }
 
 /// Reads the names of indices or aliases into `names`. The member `one` has a list in a text, and `many` has
