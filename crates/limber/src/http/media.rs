@@ -20,6 +20,13 @@ pub enum Format {
     Smile,
 }
 
+impl Format {
+    /// Whether bodies are text of JSON: one value, or one for each line.
+    pub fn is_json(self) -> bool {
+        matches!(self, Format::Json | Format::NdJson)
+    }
+}
+
 /// The format of a response, with the exact `Content-Type` to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaType {
@@ -97,7 +104,7 @@ pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
 
 /// Returns the media type of a response whose format the client leaves open: that of the request.
 fn of_request(content_type: Option<&str>) -> MediaType {
-    let is_other = |media: &MediaType| !matches!(media.format, Format::Json | Format::NdJson);
+    let is_other = |media: &MediaType| !media.format.is_json();
     let given = content_type.and_then(parse).filter(is_other);
     given.map_or_else(MediaType::json, |media| MediaType { is_asked_for: false, ..media })
 }

@@ -81,7 +81,7 @@ impl Job {
     /// Brings the body into the form that handlers read, runs the handler and renders its response.
     fn outcome(&mut self, entered: &Entered) -> Outcome {
         self.body.decompress(&self.app)?;
-        let is_json = matches!(self.body.format, Format::Json | Format::NdJson);
+        let is_json = self.body.format.is_json();
         let is_tree = self.route.pool != PoolName::Write || !is_json;
         let is_stream = !is_json && is_stream(self.route);
         let tree_bytes =
@@ -108,7 +108,7 @@ impl Job {
     /// Adds to an error of a parser where in the body it is. A template is parsed after it was rendered, so
     /// its errors have no position in the body.
     fn with_position(&self, error: RequestError) -> RequestError {
-        let is_one = matches!(self.body.format, Format::Json) && !is_stream(self.route);
+        let is_one = self.body.format == Format::Json && !is_stream(self.route);
         match is_one && !self.route.path.contains("/template") {
             true => positions::placed(error, &self.request.body),
             false => error,
