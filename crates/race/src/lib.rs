@@ -37,6 +37,7 @@ pub use cli::{
     AddCommand, CompareCommand, CreateTrackCommand, DeleteCommand, InfoCommand, ListCommand, RaceCommand,
     RenderTrackCommand, ReportCommand, exit_code, local_address,
 };
+pub use drive::conditions::generator::thread_time;
 pub use error::Error;
 pub use http::ReadAhead;
 pub use http::cluster::{UNKNOWN as UNKNOWN_SERVER, is_known as is_known_server};

@@ -30,4 +30,4 @@ pub use program::ProgramPages;
 pub use reserved::{Reserved, cannot_listen};
 pub use scheduling::prefer_short_turns;
 pub use system::{os, os_release};
-pub use threads::{ThreadTime, thread_time, thread_times};
+pub use threads::{ThreadTime, thread_times};

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 /// A thread and the CPU time that it has used.
 #[derive(Debug, Clone)]
@@ -20,15 +19,6 @@ pub struct ThreadTime {
 pub fn thread_times() -> Vec<ThreadTime> {
     let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     entries.filter_map(|entry| read(&entry.path())).collect()
-}
-
-/// Returns the time that this thread has had a processor; `None` if the system does not tell.
-pub fn thread_time() -> Option<Duration> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes to `time`, which outlives it.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    let (seconds, nanos) = (u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?);
-    (result == 0).then(|| Duration::new(seconds, nanos))
 }
 
 /// Reads `schedstat` of proc(5): nanoseconds on a CPU, nanoseconds waiting for one, number of time slices.

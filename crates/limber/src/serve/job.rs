@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use limber_access::Access;
 use limber_mapping::RequestError;
+use limber_race::thread_time;
 use limber_work::{Entered, Work};
 use tokio::sync::oneshot;
 
@@ -22,7 +23,6 @@ use crate::http::queue::Flow;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Request};
-use crate::machine::thread_time;
 use crate::rest::{App, Route, check_body, is_stream};
 
 /// What a handler answers, or why there is no answer.

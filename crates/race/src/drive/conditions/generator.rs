@@ -22,11 +22,11 @@ pub(crate) struct WorkerClock {
 
 impl WorkerClock {
     pub(crate) fn start() -> WorkerClock {
-        WorkerClock { started: Instant::now(), cpu: thread_cpu() }
+        WorkerClock { started: Instant::now(), cpu: thread_time() }
     }
 
     pub(crate) fn stop(self) -> WorkerUse {
-        let cpu = thread_cpu().zip(self.cpu).map(|(now, then)| now.saturating_sub(then));
+        let cpu = thread_time().zip(self.cpu).map(|(now, then)| now.saturating_sub(then));
         WorkerUse { wall: self.started.elapsed(), cpu }
     }
 }
@@ -58,14 +58,13 @@ impl GeneratorUse {
     }
 }
 
-/// Returns the processor time of the calling thread.
-fn thread_cpu() -> Option<Duration> {
+/// Returns the time that the calling thread has had a processor; `None` if the system does not tell.
+pub fn thread_time() -> Option<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid location for the result and outlives the call.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    (result == 0).then(|| {
-        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
-    })
+    let (seconds, nanos) = (u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?);
+    (result == 0).then(|| Duration::new(seconds, nanos))
 }
 
 #[cfg(test)]
