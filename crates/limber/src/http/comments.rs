@@ -4,45 +4,53 @@
 /// `None` if it has none, or one that does not end.
 pub fn without_comments(text: &[u8]) -> Option<Vec<u8>> {
     // Most texts have none, and need not be copied.
-    memchr::memchr_iter(b'/', text).find(|at| matches!(text.get(at + 1), Some(b'*' | b'/')))?;
+    memchr::memchr_iter(b'/', text).find(|at| begins_comment(text, *at))?;
     let mut out = text.to_vec();
     let (mut at, mut found) = (0, false);
     while let Some(&byte) = text.get(at) {
-        let comment = match (byte, text.get(at + 1)) {
-            (b'"', _) => {
-                at = end_of_string(text, at);
-                continue;
-            }
-            // A comment that does not end is an error anyway. Looking on would be quadratic in such comments.
-            (b'/', Some(b'*')) => Some(text[at + 2..].windows(2).position(|pair| pair == b"*/")? + 4),
-            (b'/', Some(b'/')) => {
-                let line = &text[at..];
-                Some(line.iter().position(|byte| *byte == b'\n').unwrap_or(line.len()))
-            }
-            _ => None,
-        };
-        let Some(length) = comment else {
+        if byte == b'"' {
+            at = string_end(text, at).unwrap_or(text.len());
+            continue;
+        }
+        if !begins_comment(text, at) {
             at += 1;
             continue;
-        };
-        let blanks = out[at..at + length].iter_mut().filter(|byte| **byte != b'\n');
+        }
+        // A comment that does not end is an error anyway. Looking on would be quadratic in such comments.
+        let end = comment_end(text, at)?;
+        let blanks = out[at..end].iter_mut().filter(|byte| **byte != b'\n');
         blanks.for_each(|byte| *byte = b' ');
-        (at, found) = (at + length, true);
+        (at, found) = (end, true);
     }
     found.then_some(out)
 }
 
-/// Returns where the string that begins at `start` ends: after its closing quote, or at the end of the text.
-fn end_of_string(text: &[u8], start: usize) -> usize {
+/// Whether a comment begins at `at`, which is outside strings.
+pub(super) fn begins_comment(text: &[u8], at: usize) -> bool {
+    text.get(at) == Some(&b'/') && matches!(text.get(at + 1), Some(b'*' | b'/'))
+}
+
+/// Returns the index after the comment that begins at `start`; `None` if it does not end. A line's comment
+/// ends before the end of the line.
+pub(super) fn comment_end(text: &[u8], start: usize) -> Option<usize> {
+    let inside = &text[start + 2..];
+    let length = match text[start + 1] {
+        b'*' => inside.windows(2).position(|pair| pair == b"*/")? + 2,
+        _ => inside.iter().position(|byte| *byte == b'\n').unwrap_or(inside.len()),
+    };
+    Some(start + 2 + length)
+}
+
+/// Returns the index after the string that begins at `start`; `None` if it does not end.
+pub(super) fn string_end(text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'"' => return at + 1,
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at + 1),
             b'\\' => at += 2,
             _ => at += 1,
         }
     }
-    text.len()
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 
 use limber_mapping::{ErrorClass, ObjectParser, RequestError, Subject};
 
+use super::comments::{begins_comment, comment_end, string_end};
+
 /// Bodies of more bytes are not searched.
 const BODY_BYTES_MAX: usize = 1 << 20;
 
@@ -137,23 +139,10 @@ fn only_member(body: &[u8], name: &str, fits: impl Fn(u8) -> bool) -> Option<Mem
 /// Returns the index of the first byte from `at` on that is neither white space nor of a comment.
 fn significant(body: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        match (*body.get(at)?, body.get(at + 1)) {
-            (b' ' | b'\t' | b'\r' | b'\n', _) => at += 1,
-            (b'/', Some(b'*')) => at += 2 + body[at + 2..].windows(2).position(|two| two == b"*/")? + 2,
-            (b'/', Some(b'/')) => at += body[at..].iter().position(|byte| *byte == b'\n')?,
+        match *body.get(at)? {
+            b' ' | b'\t' | b'\r' | b'\n' => at += 1,
+            _ if begins_comment(body, at) => at = comment_end(body, at)?,
             _ => return Some(at),
-        }
-    }
-}
-
-/// Returns the index after the string that begins at `start`.
-fn string_end(body: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        match body.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
         }
     }
 }
