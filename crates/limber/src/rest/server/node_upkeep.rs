@@ -6,7 +6,7 @@ use limber_engine::{Result, format_utc_millis};
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::json;
 
-use super::nodes::{host, selects};
+use super::nodes::{host, now_millis, selects};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::machine::{self, ThreadTime};
@@ -92,12 +92,6 @@ fn hot_threads(app: &App, request: &Request) -> Result<Response> {
         ));
     }
     Ok(Response::text(text))
-}
-
-/// Returns the wall clock in milliseconds since 1970.
-fn now_millis() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as u64)
 }
 
 /// Reads the file with secure settings again (`path.secrets`), and opens the repositories again that use its
