@@ -8,6 +8,7 @@ use limber_search::SearchHit;
 use serde_json::{Map, Value, json};
 
 use crate::api::{BulkOperation, OperationKind, Result};
+use crate::node::writing::update::to_bytes;
 
 /// What a script decided about a document.
 pub(super) enum Scripted {
@@ -146,10 +147,6 @@ fn check_unchanged(before: &Value, after: &Value) -> Result<()> {
 fn refused(reason: String) -> RequestError {
     RequestError::bad_request("script_exception", "runtime error")
         .caused_by(RequestError::illegal_argument(reason))
-}
-
-fn to_bytes(source: &Map<String, Value>) -> Result<Vec<u8>> {
-    serde_json::to_vec(source).map_err(|error| RequestError::internal("exception", error.to_string()))
 }
 
 impl ScriptedWrite {

@@ -442,7 +442,8 @@ fn check_context(before: &Value, after: &Value) -> Result<()> {
     }
 }
 
-fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
+/// Returns the bytes of a document that a script or an update has changed.
+pub(in crate::node) fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
     serde_json::to_vec(document).map_err(|error| RequestError::internal("exception", error.to_string()))
 }
 
