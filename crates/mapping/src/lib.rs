@@ -43,7 +43,7 @@ pub use field::{
     DateContext, Ends, Field, FieldId, FieldSink, Flattened, FrequencyFilter, IntegerWidth, KEY_END,
     KEYED_PATH_END, LookedUp, Nested, NumberForm, Precision, RangeEnd, RangeKind, RangeRelation,
     RangesWanted, Representation, RuntimeScript, Selection, SpaceId, Summary, SummaryColumn, TermCodec,
-    TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path,
+    TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path, scalar_text,
 };
 pub use json::copied::{claim_object, claim_tree, copied_bytes, member_bytes};
 pub use json::java::{java_class, java_text};

@@ -39,7 +39,7 @@ pub(crate) use scalar::{
 };
 pub use show::TermCodec;
 pub(crate) use show::float;
-pub(crate) use show::scalar_text;
+pub use show::scalar_text;
 pub use sink::{FieldSink, Nested, SpaceId};
 pub use summary::{Summary, SummaryColumn};
 pub use value_kind::{IntegerWidth, NumberForm, Precision, ValueKind};

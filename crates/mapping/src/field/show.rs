@@ -128,8 +128,8 @@ impl Field {
     }
 }
 
-/// Returns the string of a scalar.
-pub(crate) fn scalar_text(value: &Value) -> Option<String> {
+/// Converts a string, number or boolean to a string; `None` for null, arrays and objects.
+pub fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

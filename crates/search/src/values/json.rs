@@ -2,7 +2,7 @@
 //! coerces it?"
 
 use limber_mapping::RequestError;
-pub use limber_mapping::token;
+pub use limber_mapping::{scalar_text, token};
 use limber_text::time_value::TimeValue;
 use serde_json::Value;
 
@@ -117,16 +117,6 @@ pub fn float(value: &Value) -> Result<f32, RequestError> {
         Value::Number(number) => Ok(number.as_f64().unwrap_or(f64::NAN) as f32),
         Value::String(text) => text.trim().parse::<f32>().map_err(|_| number_format(text)),
         other => Err(not_numeric(other)),
-    }
-}
-
-/// Converts a string, number or boolean to a string; `None` for null, arrays and objects.
-pub fn scalar_text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        _ => None,
     }
 }
 
