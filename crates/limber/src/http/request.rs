@@ -137,10 +137,7 @@ impl Request {
                     RequestError::illegal_argument(format!(
                         "Failed to parse int parameter [{name}] with value [{text}]"
                     ))
-                    .caused_by(RequestError::bad_request(
-                        "number_format_exception",
-                        format!("For input string: \"{text}\""),
-                    ))
+                    .caused_by(RequestError::number_format(text))
                 })
             })
             .transpose()

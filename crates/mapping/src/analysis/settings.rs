@@ -102,7 +102,5 @@ impl<'a> Settings<'a> {
 /// server's fault.
 fn not_a_number(kind: &str, key: &str, text: &str) -> RequestError {
     let reason = format!("Failed to parse {kind} setting [{key}] with value [{text}]");
-    let cause = format!("For input string: \"{text}\"");
-    RequestError::internal("settings_exception", reason)
-        .caused_by(RequestError::bad_request("number_format_exception", cause))
+    RequestError::internal("settings_exception", reason).caused_by(RequestError::number_format(text))
 }

@@ -45,9 +45,10 @@ pub(super) fn apply(
             if at >= bytes.len() {
                 return Err(truncated());
             }
-            text.parse::<i64>().ok().filter(|count| *count <= i32::MAX as i64).ok_or_else(|| {
-                RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
-            })?
+            text.parse::<i64>()
+                .ok()
+                .filter(|count| *count <= i32::MAX as i64)
+                .ok_or_else(|| RequestError::number_format(text))?
         };
         if sign == 0 {
             nanos = 0;

@@ -96,9 +96,10 @@ pub(crate) fn text_of(value: &Value) -> Result<Cow<'_, str>, RequestError> {
 
 /// Creates a `number_format_exception`: the string is not a number.
 pub(crate) fn for_input_string(text: &str) -> RequestError {
-    let reason =
-        if text.is_empty() { "empty String".to_owned() } else { format!("For input string: \"{text}\"") };
-    RequestError::bad_request("number_format_exception", reason)
+    match text {
+        "" => RequestError::bad_request("number_format_exception", "empty String"),
+        _ => RequestError::number_format(text),
+    }
 }
 
 /// Parses a double of a query.

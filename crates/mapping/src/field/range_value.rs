@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::mapped::Field;
-use super::query::{DateContext, RangeEnd};
+use super::query::{DateContext, RangeEnd, for_input_string};
 use super::scalar::{OwnedScalar, Typed};
 use super::value_kind::IntegerWidth;
 use crate::RequestError;
@@ -407,11 +407,7 @@ fn query_end(
 ) -> Result<u128, RequestError> {
     let owned = OwnedScalar::from_json(value);
     let text = owned.borrow().text();
-    let unreadable = || {
-        let reason =
-            if text.is_empty() { "empty String".to_owned() } else { format!("For input string: \"{text}\"") };
-        RequestError::bad_request("number_format_exception", reason)
-    };
+    let unreadable = || for_input_string(text);
     match kind {
         RangeKind::Ip => address(text),
         RangeKind::Date { format } => {

@@ -36,7 +36,7 @@ pub fn check_depth(value: &Value) -> Result<(), RequestError> {
 
 /// Creates Java's `NumberFormatException` for a string that is not a number.
 pub fn number_format(text: impl std::fmt::Display) -> RequestError {
-    RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
+    RequestError::number_format(text)
 }
 
 /// Converts a string, number or boolean to a string; `illegal_argument_exception` for other values.

@@ -242,10 +242,7 @@ impl FieldPath {
             Err(_) => {
                 let error =
                     self.error(format_args!("[{part}] is not an integer, cannot be used as an index"));
-                let cause = RequestError::bad_request(
-                    "number_format_exception",
-                    format!("For input string: \"{part}\""),
-                );
+                let cause = RequestError::number_format(part);
                 Err(if with_cause { error.caused_by(cause) } else { error })
             }
         }

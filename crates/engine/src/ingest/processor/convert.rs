@@ -148,10 +148,8 @@ impl Convert {
     }
 
     fn unable(&self, text: &str) -> RequestError {
-        let cause =
-            RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""));
         RequestError::illegal_argument(format!("unable to convert [{text}] to {}", self.name))
-            .caused_by(cause)
+            .caused_by(RequestError::number_format(text))
     }
 }
 

@@ -241,7 +241,7 @@ impl Format {
             Format::Iso8601 => ("iso8601", iso8601(text, zone)),
             Format::Unix => return from_seconds(text),
             Format::UnixMillis => return from_millis(text),
-            Format::Tai64n => return tai64n(text).ok_or_else(|| not_a_number(text)),
+            Format::Tai64n => return tai64n(text).ok_or_else(|| RequestError::number_format(text)),
             Format::BuiltIn(format) => (format.pattern.as_str(), built_in(format, text, year, zone)),
             Format::Pattern(name, Ok(pattern)) => (name.as_str(), pattern.instant(text, year, zone)),
             Format::Pattern(name, Err(reason)) => {
@@ -271,18 +271,14 @@ fn built_in(format: &DateFormat, text: &str, year: i32, zone: &TimeZone) -> Resu
     Timestamp::from_nanosecond(nanos).map_err(|error| error.to_string())
 }
 
-fn not_a_number(text: &str) -> RequestError {
-    RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
-}
-
 fn from_seconds(text: &str) -> Result<Timestamp, RequestError> {
-    let seconds: f64 = text.trim().parse().map_err(|_| not_a_number(text))?;
-    Timestamp::from_millisecond((seconds * 1000.0) as i64).map_err(|_| not_a_number(text))
+    let seconds: f64 = text.trim().parse().map_err(|_| RequestError::number_format(text))?;
+    Timestamp::from_millisecond((seconds * 1000.0) as i64).map_err(|_| RequestError::number_format(text))
 }
 
 fn from_millis(text: &str) -> Result<Timestamp, RequestError> {
-    let millis = text.parse().map_err(|_| not_a_number(text))?;
-    Timestamp::from_millisecond(millis).map_err(|_| not_a_number(text))
+    let millis = text.parse().map_err(|_| RequestError::number_format(text))?;
+    Timestamp::from_millisecond(millis).map_err(|_| RequestError::number_format(text))
 }
 
 /// Parses a label of D. J. Bernstein's TAI64N: `@`, seconds from 2^62 in 16 hexadecimal digits, nanoseconds

@@ -122,8 +122,7 @@ fn make(document: &mut IngestDocument<'_>, found: &[Found<'_, '_>]) -> Result<No
 
 fn make_one(document: &mut IngestDocument<'_>, found: &Found<'_, '_>) -> Result<Node, RequestError> {
     let text = found.text;
-    let wrong =
-        || RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""));
+    let wrong = || RequestError::number_format(text);
     let number = match found.kind {
         CaptureType::Text => return document.make_string(text),
         CaptureType::Boolean => return document.make_bool(text.eq_ignore_ascii_case("true")),

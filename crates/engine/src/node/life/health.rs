@@ -209,11 +209,7 @@ fn parse_nodes(text: &str) -> Result<WantedNodes> {
         ("<", "", WantedNodes::Fewer),
         ("lt(", ")", WantedNodes::Fewer),
     ];
-    let number = |text: &str| {
-        text.trim().parse().map_err(|_| {
-            RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
-        })
-    };
+    let number = |text: &str| text.trim().parse().map_err(|_| RequestError::number_format(text));
     for (prefix, suffix, make) in FORMS {
         if let Some(inner) = text.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(suffix)) {
             return number(inner).map(make);

@@ -56,14 +56,7 @@ impl<'r> Preference<'r> {
         let Some(mut rest) = text else { return Ok(preference) };
         if let Some(list) = rest.strip_prefix("_shards:") {
             let (list, behind) = list.split_once('|').unwrap_or((list, ""));
-            let number = |text: &str| {
-                text.parse().map_err(|_| {
-                    RequestError::bad_request(
-                        "number_format_exception",
-                        format!("For input string: \"{text}\""),
-                    )
-                })
-            };
+            let number = |text: &str| text.parse().map_err(|_| RequestError::number_format(text));
             let list = list.split(',').filter(|number| !number.is_empty());
             preference.shards = Some(list.map(number).collect::<Result<_>>()?);
             rest = behind;

@@ -319,7 +319,7 @@ fn speed(request: &Request) -> Result<Option<f32>> {
         Ok(-1.0) => Ok(Some(f32::INFINITY)),
         Ok(speed) if speed > 0.0 => Ok(Some(speed)),
         Ok(_) => Err(refused()),
-        Err(_) => Err(refused().caused_by(not_a_number(text))),
+        Err(_) => Err(refused().caused_by(RequestError::number_format(text))),
     }
 }
 
@@ -337,16 +337,12 @@ fn slices(text: &str) -> Result<Slices> {
         ))),
         (_, Ok(number)) if number > 0 => Ok(Slices::Number(number as u32)),
         (_, Ok(_)) => Err(refused()),
-        (_, Err(_)) => Err(refused().caused_by(not_a_number(text))),
+        (_, Err(_)) => Err(refused().caused_by(RequestError::number_format(text))),
     }
 }
 
 /// Default of `index.max_slices_per_scroll`.
 const SLICES_MAX: i32 = 1024;
-
-fn not_a_number(text: &str) -> RequestError {
-    RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
-}
 
 fn conflicts(text: &str) -> Result<bool> {
     match text {

@@ -128,10 +128,7 @@ fn from_url(request: &Request) -> Result<TermVectorsRequest> {
             RequestError::illegal_argument(format!(
                 "Failed to parse long parameter [version] with value [{text}]"
             ))
-            .caused_by(RequestError::bad_request(
-                "number_format_exception",
-                format!("For input string: \"{text}\""),
-            ))
+            .caused_by(RequestError::number_format(text))
         })?),
     };
     Ok(wanted)
