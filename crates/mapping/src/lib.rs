@@ -57,4 +57,4 @@ pub use similarity::{
     AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, ScriptedSimilarity,
     Similarities, Similarity,
 };
-pub use synthetic::{Rebuilt, Residue, SyntheticPlan};
+pub use synthetic::{Rebuilt, Residue, SyntheticPlan, one_or_all};

@@ -10,6 +10,7 @@ mod normalized;
 mod plan;
 mod residue;
 
+pub use normalized::one_or_all;
 pub(crate) use plan::{How, PlanNode};
 pub use plan::{Rebuilt, SyntheticPlan};
 pub use residue::Residue;

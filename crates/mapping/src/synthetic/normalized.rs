@@ -35,7 +35,8 @@ pub(super) fn normalized(field: &Field, value: Value) -> Option<Value> {
     one_or_all(texts(field, &value))
 }
 
-fn one_or_all(mut values: Vec<Value>) -> Option<Value> {
+/// Returns the only value alone, and several values as an array; `None` if there are none.
+pub fn one_or_all(mut values: Vec<Value>) -> Option<Value> {
     match values.len() {
         0 => None,
         1 => values.pop(),

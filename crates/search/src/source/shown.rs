@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use limber_mapping::{
     Field, Mapping, Rebuilt, Representation, RequestError, Residue, SourceMode, SpaceId, SyntheticPlan,
-    claim_parsed, parse_source, tree_bytes,
+    claim_parsed, one_or_all, parse_source, tree_bytes,
 };
 use limber_segment::{DocId, Segment, StoredDocument, StoredReader};
 use limber_work::Stop;
@@ -284,14 +284,6 @@ fn leaf_value(segment: &Segment, doc: DocId, leaf: &Rebuilt, residue: &Residue) 
         values.splice(at..at, added.iter().cloned());
     }
     Ok(one_or_all(values))
-}
-
-fn one_or_all(mut values: Vec<Value>) -> Option<Value> {
-    match values.len() {
-        0 => None,
-        1 => values.pop(),
-        _ => Some(values.into()),
-    }
 }
 
 fn column_values(segment: &Segment, doc: DocId, field: &Field) -> Result<Vec<Value>> {
