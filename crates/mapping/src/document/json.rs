@@ -163,9 +163,12 @@ pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Result<(usize, bool), J
     }
 }
 
-/// Appends the contents of a string that [`string_end`] has accepted. An unpaired surrogate becomes U+FFFD,
-/// as in Lucene's encoding.
-pub(super) fn unescape(raw: &str, out: &mut String) {
+/// Appends the contents of a string of JSON, given the checked text between its quotes. An unpaired surrogate
+/// becomes U+FFFD, as in Lucene's encoding.
+///
+/// # Panics
+/// The text has an invalid escape.
+pub fn unescape(raw: &str, out: &mut String) {
     let mut rest = raw;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         out.push_str(&rest[..at]);

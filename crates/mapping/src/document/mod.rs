@@ -28,6 +28,7 @@ mod walk;
 mod whole_value;
 
 pub use infer::{infer, infer_by};
+pub use json::unescape;
 pub use scratch::Scratch;
 pub use scripted::{ScriptedValue, put_ignored, put_scripted};
 pub use series::{Series, SeriesId, shard_hash_of};

@@ -3,6 +3,7 @@
 //! One pass, iterative, allocating only the vector of nodes. Numbers and strings are checked but not copied;
 //! a node holds only their position. Grammar: RFC 8259.
 
+use limber_mapping::document;
 use limber_mapping::document::scan::string_stop;
 
 use super::NODE_COUNT_MAX;
@@ -278,40 +279,8 @@ fn number(text: &[u8], mut at: usize) -> Result<usize, SyntaxError> {
 /// Unescapes the inside of a JSON string, which [`parse`] has checked. A lone surrogate becomes U+FFFD.
 pub fn unescape(inside: &str) -> String {
     let mut out = String::with_capacity(inside.len());
-    let mut rest = inside;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
-        rest = rest.get(at + 2..).unwrap_or("");
-        match escape {
-            b'b' => out.push('\u{8}'),
-            b'f' => out.push('\u{c}'),
-            b'n' => out.push('\n'),
-            b'r' => out.push('\r'),
-            b't' => out.push('\t'),
-            b'u' => rest = unescape_unit(rest, &mut out),
-            other => out.push(other as char),
-        }
-    }
-    out.push_str(rest);
+    document::unescape(inside, &mut out);
     out
-}
-
-/// Decodes the four hex digits (and a following low surrogate) at the start of `rest`. Returns what follows.
-fn unescape_unit<'a>(rest: &'a str, out: &mut String) -> &'a str {
-    let unit = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let first = unit(rest).unwrap_or(0xFFFD);
-    let rest = rest.get(4..).unwrap_or("");
-    if (0xD800..0xDC00).contains(&first)
-        && let Some(second) = rest.strip_prefix("\\u").and_then(unit)
-        && (0xDC00..0xE000).contains(&second)
-    {
-        let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-        out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-        return rest.get(6..).unwrap_or("");
-    }
-    out.push(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
-    rest
 }
 
 /// Appends `value`, escaped as the inside of a JSON string. Returns whether anything was escaped.
@@ -389,6 +358,11 @@ mod tests {
         }
         assert!(accepts(&("[".repeat(1000) + &"]".repeat(1000))));
         assert!(!accepts(&("[".repeat(1001) + &"]".repeat(1001))));
+    }
+
+    #[test]
+    fn surrogates_are_joined() {
+        assert_eq!(unescape("\\ud83d\\ude00\\ud83dx\\u00e9\\n"), "\u{1f600}\u{fffd}x\u{e9}\n");
     }
 
     proptest! {
