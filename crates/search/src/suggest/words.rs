@@ -145,7 +145,7 @@ impl<'s> FieldTerms<'s> {
             if text == word || frequency <= least {
                 continue;
             }
-            let score = options.similarity.of(word, &text, distance);
+            let score = options.similarity.of(word, &text, distance)?;
             if score >= options.accuracy {
                 found.push(Similar { text, score, frequency });
             }

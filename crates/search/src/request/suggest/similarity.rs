@@ -5,6 +5,7 @@
 //! `NGramDistance`.
 
 use limber_mapping::RequestError;
+use limber_work::{self as work, Stop};
 
 use super::words::no_constant;
 
@@ -35,54 +36,56 @@ impl Similarity {
     }
 
     /// Returns the similarity of two words. `edits`: the distance between them, counting a swap of
-    /// neighbours as one edit.
-    pub fn of(self, word: &str, other: &str, edits: u8) -> f32 {
+    /// neighbours as one edit. The time is the product of their lengths.
+    ///
+    /// # Errors
+    /// Why the request must end.
+    pub fn of(self, word: &str, other: &str, edits: u8) -> Result<f32, Stop> {
         let left: Vec<char> = word.chars().collect();
         let right: Vec<char> = other.chars().collect();
-        match self {
-            Similarity::Internal => 1.0 - f32::from(edits) / left.len().min(right.len()).max(1) as f32,
-            Similarity::DamerauLevenshtein => {
-                1.0 - distance(&left, &right, true) as f32 / left.len().min(right.len()).max(1) as f32
-            }
-            Similarity::Levenshtein => {
-                1.0 - distance(&left, &right, false) as f32 / left.len().max(right.len()).max(1) as f32
-            }
-            Similarity::JaroWinkler => jaro_winkler(&left, &right),
-            Similarity::NGram => n_gram(&left, &right),
-        }
+        let (shorter, longer) = (left.len().min(right.len()).max(1), left.len().max(right.len()).max(1));
+        Ok(match self {
+            Similarity::Internal => 1.0 - f32::from(edits) / shorter as f32,
+            Similarity::DamerauLevenshtein => 1.0 - distance(&left, &right, true)? as f32 / shorter as f32,
+            Similarity::Levenshtein => 1.0 - distance(&left, &right, false)? as f32 / longer as f32,
+            Similarity::JaroWinkler => jaro_winkler(&left, &right)?,
+            Similarity::NGram => n_gram(&left, &right)?,
+        })
     }
 }
 
-fn distance(left: &[char], right: &[char], swaps: bool) -> usize {
+/// Counts the edits row by row. Three rows of the table are kept, because a word may have 32,766 characters.
+fn distance(left: &[char], right: &[char], swaps: bool) -> Result<usize, Stop> {
     let width = right.len() + 1;
-    let mut rows = vec![0usize; (left.len() + 1) * width];
-    for (at, cell) in rows.iter_mut().enumerate().take(width) {
-        *cell = at;
-    }
+    let (mut second_last, mut row) = (vec![0; width], vec![0; width]);
+    let mut last: Vec<usize> = (0..width).collect();
     for i in 1..=left.len() {
-        rows[i * width] = i;
+        work::check()?;
+        row[0] = i;
         for j in 1..=right.len() {
             let cost = usize::from(left[i - 1] != right[j - 1]);
-            let mut best = (rows[(i - 1) * width + j] + 1).min(rows[i * width + j - 1] + 1);
-            best = best.min(rows[(i - 1) * width + j - 1] + cost);
+            let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + cost);
             if swaps && i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
-                best = best.min(rows[(i - 2) * width + j - 2] + cost);
+                best = best.min(second_last[j - 2] + cost);
             }
-            rows[i * width + j] = best;
+            row[j] = best;
         }
+        std::mem::swap(&mut second_last, &mut last);
+        std::mem::swap(&mut last, &mut row);
     }
-    rows[left.len() * width + right.len()]
+    Ok(last[right.len()])
 }
 
 /// Only above this similarity a common prefix counts. Source: `JaroWinklerDistance#threshold`.
 const PREFIX_COUNTS_ABOVE: f32 = 0.7;
 
-fn jaro_winkler(left: &[char], right: &[char]) -> f32 {
+fn jaro_winkler(left: &[char], right: &[char]) -> Result<f32, Stop> {
     let (long, short) = if left.len() > right.len() { (left, right) } else { (right, left) };
     let range = (long.len() / 2).saturating_sub(1);
     let mut of_short: Vec<Option<usize>> = vec![None; short.len()];
     let mut is_taken = vec![false; long.len()];
     for (at, char) in short.iter().enumerate() {
+        work::check()?;
         let window = at.saturating_sub(range)..(at + range + 1).min(long.len());
         let found = window.into_iter().find(|&other| !is_taken[other] && long[other] == *char);
         if let Some(other) = found {
@@ -94,7 +97,7 @@ fn jaro_winkler(left: &[char], right: &[char]) -> f32 {
         of_short.iter().zip(short).filter_map(|(found, char)| found.map(|_| *char)).collect();
     let matches = matched.len() as f32;
     if matched.is_empty() {
-        return 0.0;
+        return Ok(0.0);
     }
     let in_long = long.iter().zip(&is_taken).filter(|(_, taken)| **taken).map(|(char, _)| *char);
     let transpositions = matched.iter().zip(in_long).filter(|(a, b)| **a != *b).count() / 2;
@@ -104,26 +107,27 @@ fn jaro_winkler(left: &[char], right: &[char]) -> f32 {
         + (matches - transpositions as f32) / matches)
         / 3.0;
     if jaro < PREFIX_COUNTS_ABOVE {
-        return jaro;
+        return Ok(jaro);
     }
-    jaro + (0.1f32).min(1.0 / long.len() as f32) * prefix as f32 * (1.0 - jaro)
+    Ok(jaro + (0.1f32).min(1.0 / long.len() as f32) * prefix as f32 * (1.0 - jaro))
 }
 
 /// Compares pairs of neighbouring characters; the first character is paired with a padding character before
 /// it.
-fn n_gram(left: &[char], right: &[char]) -> f32 {
+fn n_gram(left: &[char], right: &[char]) -> Result<f32, Stop> {
     const SIZE: usize = 2;
     let (rows, columns) = (left.len(), right.len());
     if rows == 0 || columns == 0 {
-        return if rows == columns { 1.0 } else { 0.0 };
+        return Ok(if rows == columns { 1.0 } else { 0.0 });
     }
     if rows < SIZE || columns < SIZE {
         let same = left.iter().zip(right).filter(|(a, b)| a == b).count();
-        return same as f32 / rows.max(columns) as f32;
+        return Ok(same as f32 / rows.max(columns) as f32);
     }
     let gram = |of: &[char], at: usize| [if at == 0 { '\0' } else { of[at - 1] }, of[at]];
     let mut before: Vec<f32> = (0..=rows).map(|at| at as f32).collect();
     for j in 1..=columns {
+        work::check()?;
         let mut now = vec![j as f32; rows + 1];
         let wanted = gram(right, j - 1);
         for i in 1..=rows {
@@ -135,7 +139,7 @@ fn n_gram(left: &[char], right: &[char]) -> f32 {
         }
         before = now;
     }
-    1.0 - before[rows] / rows.max(columns) as f32
+    Ok(1.0 - before[rows] / rows.max(columns) as f32)
 }
 
 #[cfg(test)]
@@ -145,7 +149,7 @@ mod tests {
     #[test]
     fn measures_of_known_pairs() {
         let check = |measure: Similarity, left: &str, right: &str, expected: f32| {
-            let found = measure.of(left, right, 1);
+            let found = measure.of(left, right, 1).expect("no request");
             assert!((found - expected).abs() < 0.001, "{measure:?} {left} {right}: {found}");
         };
         check(Similarity::JaroWinkler, "martha", "marhta", 0.961);
@@ -154,5 +158,7 @@ mod tests {
         check(Similarity::DamerauLevenshtein, "amsterdma", "amsterdam", 0.889);
         check(Similarity::NGram, "university", "univearsitty", 0.792);
         check(Similarity::Internal, "tset", "test", 0.75);
+        let (long, longer) = ("a".repeat(3_000), "a".repeat(3_001));
+        check(Similarity::Levenshtein, &long, &longer, 3_000.0 / 3_001.0);
     }
 }
