@@ -115,7 +115,7 @@ impl Starts {
             } else {
                 while *read < until {
                     let start = numbers[*read];
-                    // No number of a list is the padding, to which a start that is too great leads.
+                    // A start that is too great saturates to the padding, which no list has as a number.
                     let wanted = start.saturating_add(place);
                     let has = |lanes: &[u32; LANES]| {
                         lanes.iter().fold(0, |found, number| found | u32::from(*number == wanted))

@@ -1,9 +1,9 @@
 //! Numbers as characters that sort as they do: six bits a character, the highest first, with the 64
 //! characters of URL-safe base64 in the order of their bytes.
 //!
-//! So texts of one length over these characters are numbers whatever they mean, and neighbours among them
-//! differ little. Ordinary base64 has the same characters in another order, in which numbers and texts sort
-//! differently.
+//! Therefore any texts of one length over these characters can be stored as numbers, and texts that sort next
+//! to each other become numbers that differ little. Ordinary base64 has the same characters in another order,
+//! in which numbers and texts sort differently.
 
 /// The characters, ascending.
 pub const CHARACTERS: &[u8; 64] = b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";

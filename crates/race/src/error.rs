@@ -28,7 +28,7 @@ pub enum Error {
     /// The track author's error: what an operation works on is not in the track.
     #[error("{0}")]
     Track(String),
-    /// Not possible with this server, but with another server, another version, or another way to start it.
+    /// This server cannot do it; another server, another version, or a server started otherwise can.
     #[error("{0}")]
     Unsupported(String),
     /// A task cannot be planned. This is found before the first request.

@@ -204,7 +204,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads how many active copies a write waits for: at most as many as there may be.
+    /// Reads how many active copies a write waits for, which is at most the number of copies of a shard.
     pub(super) fn write_copies(&self) -> Result<ActiveCopies> {
         const KEY: &str = "index.write.wait_for_active_shards";
         let wanted = self.text(KEY).map_or(Ok(ActiveCopies::Number(1)), ActiveCopies::parse)?;

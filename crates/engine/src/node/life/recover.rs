@@ -228,8 +228,8 @@ impl Node {
         self.reopen_indices();
     }
 
-    /// Opens the indices whose folders the disk had refused, and those of which nobody knows why they are not
-    /// open: the thread that opened them has panicked.
+    /// Opens the indices whose folders the disk had refused, and those that are not open because the thread
+    /// that opened them has panicked.
     fn reopen_indices(&self) {
         let catalog = self.catalog.load_full();
         let closed: Vec<Arc<str>> = {

@@ -221,7 +221,7 @@ impl Node {
         }
         let config = TransformConfig::parse(&entry["config"], false)?;
         self.check_transform(&config, false)?;
-        // A transform of which nobody is known to be the author gets this one.
+        // If no author is known, the user who starts the transform becomes its author.
         let author = match &entry["author"] {
             Value::Null => self.author()?,
             known => known.clone(),

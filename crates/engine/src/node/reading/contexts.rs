@@ -262,8 +262,8 @@ impl Node {
     }
 }
 
-/// The time of `-1`: such a context is over at once, but goes away only when Elasticsearch looks for contexts
-/// that are over, every minute (`search.keep_alive_interval`).
+/// The keep-alive time that `-1` stands for. Such a context expires at once, but is freed only when
+/// Elasticsearch next looks for expired contexts, which it does every minute (`search.keep_alive_interval`).
 const UNTIL_NEXT_LOOK: u64 = u64::MAX;
 const LOOK_MS: u64 = 60_000;
 

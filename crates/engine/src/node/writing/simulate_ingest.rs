@@ -54,8 +54,9 @@ struct Ingested {
     executed: Vec<String>,
 }
 
-/// Checks that the caller may run a pipeline of his own. What `enrich` looks up is not limited to his rights,
-/// so it takes the right to simulate pipelines; whoever may only write uses pipelines that others made.
+/// Checks that the caller may run a pipeline that the request defines. What `enrich` looks up is not limited
+/// to the caller's rights, so the caller needs the right to simulate pipelines. The right to write is enough
+/// only for stored pipelines.
 ///
 /// # Errors
 /// `Forbidden`.

@@ -119,8 +119,8 @@ pub const ROUTES: &[Route] = &[
 /// `ReplicationRequest#DEFAULT_TIMEOUT`.
 pub(super) const TIMEOUT_MS: u64 = 60_000;
 
-/// Waits for as many active copies as the request or the index wants of the shards that the operations, which
-/// all name the same index, go to.
+/// Waits until the shards that the operations go to have as many active copies as the request or the index
+/// wants. All operations name the same index.
 pub fn await_copies(app: &App, request: &Request, operations: &[BulkOperation<'_>]) -> Result<()> {
     match (active_copies(request)?, operations.first()) {
         (ActiveCopies::Number(0 | 1), _) | (_, None) => Ok(()),
