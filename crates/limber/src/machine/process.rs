@@ -66,6 +66,9 @@ pub fn resident() -> Resident {
     }
 }
 
+/// Milliseconds of a clock tick, in which proc(5) counts times: 10 ms on every Linux that Rust supports.
+pub(super) const TICK_MILLIS: u64 = 10;
+
 /// Reads the statistics of this process; values that cannot be read are zero.
 pub fn process() -> ProcessStats {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
@@ -84,8 +87,7 @@ pub fn process() -> ProcessStats {
     ProcessStats {
         open_file_descriptors: open_count().unwrap_or(0),
         max_file_descriptors,
-        // Clock ticks are 10 ms on every Linux that Rust supports.
-        cpu_millis: (field(14) + field(15)) * 10,
+        cpu_millis: (field(14) + field(15)) * TICK_MILLIS,
         resident_bytes: field(24) * PAGE_BYTES,
         anonymous_bytes: anonymous_bytes(),
         virtual_bytes: field(23),

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::memory::kib_of;
+use super::process::TICK_MILLIS;
 
 /// Memory, CPU time and load of the machine.
 #[derive(Debug, Default, Clone, Copy)]
@@ -46,8 +47,8 @@ pub fn os() -> OsStats {
         swap_total_bytes: bytes("SwapTotal:"),
         swap_free_bytes: bytes("SwapFree:"),
         load_average,
-        busy_millis: all.saturating_sub(idle) * 10,
-        idle_millis: idle * 10,
+        busy_millis: all.saturating_sub(idle) * TICK_MILLIS,
+        idle_millis: idle * TICK_MILLIS,
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use super::process::TICK_MILLIS;
+
 /// A thread and the CPU time that it has used.
 #[derive(Debug, Clone)]
 pub struct ThreadTime {
@@ -35,9 +37,6 @@ fn read(task: &Path) -> Option<ThreadTime> {
     })
 }
 
-/// Milliseconds of a tick in which `stat` counts. Linux counts 100 ticks a second for programs.
-const TICK_MS: f64 = 10.0;
-
 /// Reads `delayacct_blkio_ticks` of `stat` (proc(5)), which is 0 where the kernel does not count.
 fn disk_ms(task: &Path) -> Option<f64> {
     let stat = fs::read_to_string(task.join("stat")).ok()?;
@@ -45,7 +44,7 @@ fn disk_ms(task: &Path) -> Option<f64> {
     let after_name = &stat[stat.rfind(')')? + 1..];
     // Fields are numbered from 1, and the first one after the name is the third.
     let ticks = after_name.split_ascii_whitespace().nth(42 - 3)?.parse::<u64>().ok()?;
-    Some(ticks as f64 * TICK_MS)
+    Some((ticks * TICK_MILLIS) as f64)
 }
 
 #[cfg(test)]
