@@ -1,12 +1,11 @@
 //! The answer of a search, and its JSON in Elasticsearch's order.
 
 use std::any::Any;
-use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use limber_mapping::RequestError;
-use limber_work::{self as work, Account, Stop};
+use limber_work::{self as work, Account, CheckedBytes};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -406,48 +405,13 @@ fn tree(text: &[u8]) -> Result<Value> {
     Ok(limber_mapping::parse_source(text).map_err(deep)?)
 }
 
-/// Output that checks for cancellation and memory while it grows.
-struct Checked<'o> {
-    out: &'o mut Vec<u8>,
-    checked_bytes: usize,
-    stop: Option<Stop>,
-}
-
-/// Bytes that are written between two checks.
-const CHECK_EVERY_BYTES: usize = 256 << 10;
-
-impl Checked<'_> {
-    fn check(&mut self, more_bytes: usize) -> std::result::Result<(), Stop> {
-        work::check_growth(self.out.len(), self.out.capacity(), more_bytes)?;
-        if self.out.len() - self.checked_bytes < CHECK_EVERY_BYTES {
-            return Ok(());
-        }
-        self.checked_bytes = self.out.len();
-        work::check_beyond_deadline()
-    }
-}
-
-impl Write for Checked<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if let Err(stop) = self.check(bytes.len()) {
-            self.stop = Some(stop);
-            return Err(std::io::ErrorKind::OutOfMemory.into());
-        }
-        self.out.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Appends a JSON tree.
 fn write_checked(out: &mut Vec<u8>, value: &Value) -> Result<()> {
-    let mut checked = Checked { checked_bytes: out.len(), out, stop: None };
-    // Apart from a stop, writing to memory cannot fail.
+    let mut checked = CheckedBytes::of(std::mem::take(out));
+    // Writing to memory fails only for the reasons that `finish` returns.
     let _ = serde_json::to_writer(&mut checked, value);
-    checked.stop.map_or(Ok(()), |stop| Err(stop.into()))
+    *out = checked.finish()?;
+    Ok(())
 }
 
 /// Writes a key that the user chose.

@@ -21,6 +21,7 @@
 
 #![deny(missing_docs)]
 
+mod checked_bytes;
 mod current;
 mod document;
 mod measured;
@@ -31,6 +32,7 @@ mod turn;
 mod warn;
 mod warnings;
 
+pub use checked_bytes::CheckedBytes;
 pub use current::{
     Entered, LONG, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, claim_pieces,
     is_over, let_others_run, suspended,

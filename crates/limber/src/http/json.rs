@@ -2,7 +2,7 @@
 
 use std::io;
 
-use limber_work::{self as work, Stop};
+use limber_work::{CheckedBytes, Stop};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
@@ -13,8 +13,8 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 /// # Errors
 /// There is not enough memory for it, or the client has disconnected.
 pub fn to_bytes_checked(value: &Value, pretty: bool) -> Result<Vec<u8>, Stop> {
-    let mut writer = Checked::new(b"");
-    // Writing to memory fails only for the reasons in `stop`.
+    let mut writer = CheckedBytes::of(Vec::with_capacity(256));
+    // Writing to memory fails only for the reasons that `finish` returns.
     let _ = if pretty {
         value.serialize(&mut Serializer::with_formatter(&mut writer, Jackson::default()))
     } else {
@@ -25,54 +25,6 @@ pub fn to_bytes_checked(value: &Value, pretty: bool) -> Result<Vec<u8>, Stop> {
         out.push(b'\n');
     }
     Ok(out)
-}
-
-/// A buffer that checks memory and cancellation as it grows.
-pub(super) struct Checked {
-    out: Vec<u8>,
-    checked_bytes: usize,
-    stop: Option<Stop>,
-}
-
-/// Bytes that are written between two checks.
-const CHECK_EVERY_BYTES: usize = 256 << 10;
-
-impl Checked {
-    /// Creates a buffer that begins with `start`.
-    pub(super) fn new(start: &[u8]) -> Checked {
-        let mut out = Vec::with_capacity(256);
-        out.extend_from_slice(start);
-        Checked { out, checked_bytes: 0, stop: None }
-    }
-
-    /// Returns what was written, or why nothing more could be.
-    pub(super) fn finish(self) -> Result<Vec<u8>, Stop> {
-        self.stop.map_or(Ok(self.out), Err)
-    }
-
-    fn check(&mut self, more_bytes: usize) -> Result<(), Stop> {
-        work::check_growth(self.out.len(), self.out.capacity(), more_bytes)?;
-        if self.out.len() - self.checked_bytes < CHECK_EVERY_BYTES {
-            return Ok(());
-        }
-        self.checked_bytes = self.out.len();
-        work::check_beyond_deadline()
-    }
-}
-
-impl io::Write for Checked {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(stop) = self.check(bytes.len()) {
-            self.stop = Some(stop);
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        self.out.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Serializes `value`. As in Elasticsearch, the pretty form ends with a line break and the compact form does

@@ -4,7 +4,7 @@
 //! echoed. Source: `XContentType`, `RestRequest#getParsedAccept`, `AbstractHttpServerTransport`.
 
 use limber_mapping::{ErrorClass, RequestError};
-use limber_work::Stop;
+use limber_work::{CheckedBytes, Stop};
 use serde_json::Value;
 
 use super::response::BARE;
@@ -230,12 +230,12 @@ pub fn render(value: &Value, format: Format, pretty: bool) -> Result<Vec<u8>, St
     match format {
         Format::Json | Format::NdJson => json::to_bytes_checked(value, pretty),
         Format::Yaml => {
-            let mut writer = json::Checked::new(b"");
+            let mut writer = CheckedBytes::default();
             let _ = yaml::write(&mut writer, value);
             writer.finish()
         }
         Format::Cbor => {
-            let mut writer = json::Checked::new(b"");
+            let mut writer = CheckedBytes::default();
             let _ = ciborium::into_writer(value, &mut writer);
             writer.finish()
         }

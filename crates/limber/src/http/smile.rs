@@ -4,12 +4,12 @@
 //! Elasticsearch's `SmileXContentImpl`.
 
 use limber_mapping::RequestError;
-use limber_work::Stop;
+use limber_work::{CheckedBytes, Stop};
 use serde::Serialize;
 use serde_json::Value;
 use serde_smile::Serializer;
 
-use super::{checked_tree, json};
+use super::checked_tree;
 
 /// Ends each value of a stream.
 const SEPARATOR: u8 = 0xff;
@@ -34,7 +34,7 @@ pub(super) fn parts(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// # Errors
 /// A value is malformed, or there is not enough memory.
 pub(super) fn lines(stream: &[u8]) -> Result<Vec<u8>, RequestError> {
-    let mut out = json::Checked::new(b"");
+    let mut out = CheckedBytes::default();
     let mut is_first = true;
     for part in parts(stream) {
         // Writing to memory fails only for the reasons that `finish` returns.
@@ -57,7 +57,7 @@ pub(super) fn lines(stream: &[u8]) -> Result<Vec<u8>, RequestError> {
 /// # Errors
 /// There is not enough memory for it, or the client has disconnected.
 pub(super) fn write(value: &Value) -> Result<Vec<u8>, Stop> {
-    let mut out = json::Checked::new(b"");
+    let mut out = CheckedBytes::default();
     // Writing to memory fails only for the reasons that `finish` returns.
     let _ = value.serialize(&mut Serializer::builder().raw_binary(true).build(&mut out));
     out.finish()
