@@ -166,6 +166,13 @@ impl RequestError {
         RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
     }
 
+    /// Creates an `illegal_argument_exception` (bad request): `text` is neither `true` nor `false`.
+    pub fn not_a_boolean(text: impl std::fmt::Display) -> RequestError {
+        RequestError::illegal_argument(format!(
+            "Failed to parse value [{text}] as only [true] or [false] are allowed."
+        ))
+    }
+
     /// Creates a `parsing_exception` (bad request).
     pub fn parsing(reason: impl Into<String>) -> RequestError {
         RequestError::bad_request("parsing_exception", reason)

@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `RolloverAction`, `AllocateAction`, `ForceMergeAction` and similar classes.
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, java_text};
 use serde_json::{Map, Value, json};
 
 use super::conditions::Conditions;
@@ -192,9 +192,7 @@ impl Members<'_> {
         match self.body.get(name) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => Err(RequestError::illegal_argument(format!(
-                "Failed to parse value [{other}] as only [true] or [false] are allowed."
-            ))),
+            Some(other) => Err(RequestError::not_a_boolean(java_text(other))),
         }
     }
 }

@@ -288,9 +288,7 @@ pub fn parse_flag(text: &str) -> Result<bool, RequestError> {
     match text {
         "" | "true" => Ok(true),
         "false" => Ok(false),
-        other => Err(RequestError::illegal_argument(format!(
-            "Failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
+        other => Err(RequestError::not_a_boolean(other)),
     }
 }
 

@@ -251,9 +251,8 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
             "allow_no_indices" | "ignore_unavailable" | "ignore_throttled"
                 if is_read && !matches!(value.as_str(), "true" | "false") =>
             {
-                let cause = format!("Failed to parse value [{value}] as only [true] or [false] are allowed.");
                 let reason = format!("Could not convert [{name}] to boolean");
-                let cause = RequestError::illegal_argument(cause);
+                let cause = RequestError::not_a_boolean(value);
                 return Err(RequestError::illegal_argument(reason).caused_by(cause));
             }
             name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),

@@ -63,9 +63,7 @@ impl<'a> Settings<'a> {
             None => Ok(default),
             Some("true") => Ok(true),
             Some("false") => Ok(false),
-            Some(other) => Err(RequestError::illegal_argument(format!(
-                "Failed to parse value [{other}] as only [true] or [false] are allowed."
-            ))),
+            Some(other) => Err(RequestError::not_a_boolean(other)),
         }
     }
 

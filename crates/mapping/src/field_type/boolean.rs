@@ -7,7 +7,7 @@ use crate::date::DateFormat;
 use crate::field::{
     BOOST, Cause, DIMENSION, DOC_VALUES, DateContext, Dimension, Field, FieldType, IGNORE_MALFORMED, INDEX,
     IntegerWidth, KEEP, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, SCRIPT, STORE, Scalar,
-    Selection, Typed, ValueKind, Wanted, cause, number_range,
+    Selection, Typed, ValueKind, Wanted, number_range,
 };
 use crate::json::java;
 
@@ -111,7 +111,7 @@ fn flag(text: &str) -> Result<bool, RequestError> {
 fn unreadable(scalar: Scalar<'_>) -> Cause {
     let text = scalar.text();
     if let Scalar::Text(_) = scalar {
-        return cause(format!("Failed to parse value [{text}] as only [true] or [false] are allowed."));
+        return Box::new(RequestError::not_a_boolean(text));
     }
     let is_integer = !text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
     let token = if is_integer { "VALUE_NUMBER_INT" } else { "VALUE_NUMBER_FLOAT" };

@@ -43,10 +43,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, RequestError> {
         Value::Bool(flag) => Ok(*flag),
         Value::String(text) if text == "true" => Ok(true),
         Value::String(text) if text == "false" => Ok(false),
-        other => Err(RequestError::illegal_argument(format!(
-            "Failed to parse value [{}] as only [true] or [false] are allowed.",
-            java_text(other)
-        ))),
+        other => Err(RequestError::not_a_boolean(java_text(other))),
     }
 }
 

@@ -175,12 +175,7 @@ impl<'p> ObjectParser<'p> {
         match value {
             Value::Bool(flag) => Ok(*flag),
             Value::String(text) if text == "true" || text == "false" => Ok(text == "true"),
-            Value::String(text) => Err(self.failed(
-                key,
-                RequestError::illegal_argument(format!(
-                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
-                )),
-            )),
+            Value::String(text) => Err(self.failed(key, RequestError::not_a_boolean(text))),
             _ => Err(self.unsupported(key, value)),
         }
     }

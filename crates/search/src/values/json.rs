@@ -63,9 +63,7 @@ pub fn boolean(value: &Value) -> Result<bool, RequestError> {
     match text.as_str() {
         "true" => Ok(true),
         "false" | "" => Ok(false),
-        _ => Err(RequestError::illegal_argument(format!(
-            "Failed to parse value [{text}] as only [true] or [false] are allowed."
-        ))),
+        _ => Err(RequestError::not_a_boolean(text)),
     }
 }
 

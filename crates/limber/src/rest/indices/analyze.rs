@@ -65,7 +65,7 @@ impl Asked {
                 "tokenizer" | "filter" | "char_filter" => {
                     asked.custom.insert(name.clone(), value.clone());
                 }
-                "explain" => asked.explain = flag(name, value)?,
+                "explain" => asked.explain = PARSER.flag(name, value)?,
                 "normalizer" => asked.normalizer = Some(string(name, value)?),
                 "attributes" => {
                     asked.attributes = Some(strings_of(name, value)?).filter(|names| !names.is_empty());
@@ -119,20 +119,6 @@ fn check_kind(name: &str, value: &Value) -> Result<()> {
     match is_taken {
         true => Ok(()),
         false => Err(PARSER.unsupported(name, value)),
-    }
-}
-
-/// Reads a boolean, which may be a string.
-fn flag(name: &str, value: &Value) -> Result<bool> {
-    match value {
-        Value::Bool(flag) => Ok(*flag),
-        Value::String(text) if text == "true" => Ok(true),
-        Value::String(text) if text == "false" => Ok(false),
-        other => {
-            let text = other.as_str().unwrap_or_default();
-            let reason = format!("Failed to parse value [{text}] as only [true] or [false] are allowed.");
-            Err(PARSER.failed(name, RequestError::illegal_argument(reason)))
-        }
     }
 }
 

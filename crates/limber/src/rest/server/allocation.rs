@@ -354,17 +354,7 @@ fn reroute(app: &App, request: &Request) -> Result<Response> {
             refused["command"].as_str().unwrap_or("")
         )));
     }
-    let is_trial = match &body["dry_run"] {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::String(text) if matches!(text.as_str(), "true" | "false") => text == "true",
-        other => {
-            let reason = format!("Failed to parse value [{other}] as only [true] or [false] are allowed.");
-            let cause = RequestError::illegal_argument(reason);
-            let reason = "[cluster_reroute] failed to parse field [dry_run]";
-            return Err(RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause));
-        }
-    };
+    let is_trial = members.get("dry_run").map_or(Ok(false), |given| PARSER.flag("dry_run", given))?;
     let is_trial = request.flag_or("dry_run", false)? || is_trial;
     if request.flag_or("retry_failed", false)? && !is_trial {
         app.node.retry_failed_shards();
