@@ -5,7 +5,7 @@
 //! `{{{ }}}` does not, and a missing variable produces nothing.
 
 use limber_mapping::RequestError;
-use limber_script::mustache::Escape;
+use limber_script::mustache::{self, Escape};
 use limber_text::url;
 use limber_work as work;
 
@@ -37,13 +37,7 @@ impl Template {
 
     /// Compiles a template. Sections and partials are refused by name.
     pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
-        let invalid = |what: &str| {
-            RequestError::bad_request(
-                "general_script_exception",
-                format!("Failed to compile inline script [{source}] using lang [mustache]"),
-            )
-            .caused_by(RequestError::bad_request("mustache_exception", what))
-        };
+        let invalid = |what: &str| mustache::invalid(source, what);
         let mut parts = Vec::new();
         let mut rest = source;
         while let Some(open) = rest.find("{{") {

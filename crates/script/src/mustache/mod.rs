@@ -9,4 +9,4 @@
 mod parse;
 mod render;
 
-pub use parse::{Escape, Template};
+pub use parse::{Escape, Template, invalid};

@@ -72,13 +72,7 @@ impl Template {
     /// # Errors
     /// `general_script_exception` for an invalid template, and for partials.
     pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
-        let refuse = |what: String| {
-            RequestError::bad_request(
-                "general_script_exception",
-                format!("Failed to compile inline script [{source}] using lang [mustache]"),
-            )
-            .caused_by(RequestError::bad_request("mustache_exception", what))
-        };
+        let refuse = |what: String| invalid(source, what);
         let (mut parts, mut open): (Vec<Part>, Vec<Open>) = (Vec::new(), Vec::new());
         let (mut start, mut end) = ("{{".to_owned(), "}}".to_owned());
         let mut rest = source;
@@ -127,6 +121,15 @@ impl Template {
             None => Ok(Template { parts, escape }),
         }
     }
+}
+
+/// Returns the error about a template that is not valid.
+pub fn invalid(source: &str, what: impl Into<String>) -> RequestError {
+    RequestError::bad_request(
+        "general_script_exception",
+        format!("Failed to compile inline script [{source}] using lang [mustache]"),
+    )
+    .caused_by(RequestError::bad_request("mustache_exception", what))
 }
 
 /// Parses what is between two delimiters.
