@@ -174,9 +174,11 @@ impl Error {
     }
 }
 
-fn store_error(error: &limber_store::Error) -> RequestError {
+/// Converts a failure of disk or memory.
+pub fn store_error(error: &limber_store::Error) -> RequestError {
     match error {
         limber_store::Error::LimitExceeded(memory_limit_exceeded) => memory_limit_exceeded.clone().into(),
+        // Lucene's `IndexFormatTooNewException`.
         limber_store::Error::Newer { .. } => {
             RequestError::internal("index_format_too_new_exception", error.to_string())
         }

@@ -41,7 +41,7 @@ pub use cache::{CacheCounters, QueryCache, RequestCache, ShardCaches};
 pub use context::documents::{DocumentName, NamedDocument, NamedDocuments, RuledDocuments};
 pub use context::workers::Workers;
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
-pub use error::{CONTEXT_MISSING, Error, Result, ShardFailure, root_cause};
+pub use error::{CONTEXT_MISSING, Error, Result, ShardFailure, root_cause, store_error};
 pub use execute::{RankedDocument, RankedDocuments, count, execute, execute_page, rank};
 pub use fetch::{describe, stored_values};
 pub use held::{emitted_by_name, hold_document, index_scripts};

@@ -1,20 +1,8 @@
 //! Converts errors of lower layers to errors of the API.
 
 use limber_mapping::{ErrorClass, RequestError};
+pub(crate) use limber_search::store_error;
 use limber_store::Error as StoreError;
-
-/// Converts a failure of disk or memory.
-pub(crate) fn store_error(error: &StoreError) -> RequestError {
-    match error {
-        StoreError::LimitExceeded(memory_limit_exceeded) => memory_limit_exceeded.clone().into(),
-        // Lucene's `IndexFormatTooNewException`.
-        StoreError::Newer { .. } => {
-            RequestError::internal("index_format_too_new_exception", error.to_string())
-        }
-        StoreError::Corrupt { .. } => RequestError::internal("corrupt_index_exception", error.to_string()),
-        _ => RequestError::internal("i_o_exception", error.to_string()),
-    }
-}
 
 /// Converts the failure of a write. A full disk is reported like the flood stage, whatever the watermark
 /// says.
