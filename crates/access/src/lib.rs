@@ -59,7 +59,7 @@ pub use secret::{
 pub use service::{SERVICE_ACCOUNTS, ServiceAccount, ServiceToken};
 pub use shared_map::{Difference, SharedMap};
 pub use store::{Store, privilege_key};
-pub use user::User;
+pub use user::{User, check_name};
 
 /// Errors have Elasticsearch's form and messages.
 pub type Result<T> = std::result::Result<T, limber_mapping::RequestError>;

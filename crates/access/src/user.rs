@@ -41,7 +41,7 @@ impl User {
     /// # Errors
     /// An invalid name or password, or an unknown member.
     pub fn parse(name: &str, body: &Value) -> Result<User> {
-        check_name(name)?;
+        check_name("User", name)?;
         let object = body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))?;
         let mut user = User {
             roles: Vec::new(),
@@ -184,8 +184,13 @@ pub(crate) fn password(key: &str, value: &Value) -> Result<String> {
     hash_password(text)
 }
 
-/// Source: `Validation.Users` and `Validation.Roles`.
-pub(crate) fn check_name(name: &str) -> Result<()> {
+/// Checks the name of a user or role. `what` is `User` or `Role`.
+///
+/// Source: `Validation`, `NativeRealmValidationUtil`.
+///
+/// # Errors
+/// The name is empty, too long, or has other characters than are allowed.
+pub fn check_name(what: &str, name: &str) -> Result<()> {
     let is_valid = !name.is_empty()
         && name.len() <= NAME_LENGTH_MAX
         && name.bytes().all(|byte| (0x20..0x7f).contains(&byte))
@@ -193,7 +198,25 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     match is_valid {
         true => Ok(()),
         false => Err(RequestError::validation([format!(
-            "names must be at least 1 and no more than {NAME_LENGTH_MAX} characters. They can contain alphanumeric characters (a-z, A-Z, 0-9), spaces, punctuation, and printable symbols in the Basic Latin (ASCII) block. Leading or trailing whitespace is not allowed."
+            "{what} names must be at least 1 and no more than {NAME_LENGTH_MAX} characters. They can contain alphanumeric characters (a-z, A-Z, 0-9), spaces, punctuation, and printable symbols in the Basic Latin (ASCII) block. Leading or trailing whitespace is not allowed."
         )])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_printable_characters() {
+        let longest = "x".repeat(NAME_LENGTH_MAX);
+        for name in ["a", "a b", "~!@", longest.as_str()] {
+            assert!(check_name("User", name).is_ok(), "{name}");
+        }
+        let longer = "x".repeat(NAME_LENGTH_MAX + 1);
+        for name in ["", " a", "a ", "é", "a\tb", longer.as_str()] {
+            let refused = check_name("Role", name).expect_err(name).reason;
+            assert!(refused.contains("Role names must be at least 1 and no more than 507 "), "{refused}");
+        }
     }
 }

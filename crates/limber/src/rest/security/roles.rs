@@ -1,6 +1,6 @@
 //! `_security/role`.
 
-use limber_access::{RESERVED_ROLES, RoleDescriptor, reserved_role};
+use limber_access::{RESERVED_ROLES, RoleDescriptor, check_name, reserved_role};
 use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -10,8 +10,6 @@ use crate::http::response::Response;
 use crate::rest::App;
 
 use super::entry_query::{Query, ROLE};
-
-const NAME_LENGTH_MAX: usize = 507;
 
 pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     let store = app.node.security();
@@ -37,7 +35,7 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
 
 pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
     let name = request.path("name");
-    check_name(name)?;
+    check_role_name(name)?;
     let role = RoleDescriptor::parse(name, &request.json_required()?)?;
     let created = app.node.change_security(|store| Ok(store.roles.insert(name, role)))?;
     Ok(Response::ok(json!({"role": {"created": created}})))
@@ -60,7 +58,7 @@ pub(super) fn put_many(app: &App, request: &Request) -> Result<Response> {
     let mut roles = Vec::new();
     let mut errors = Map::new();
     for (name, body) in bodies {
-        match check_name(name).and_then(|()| RoleDescriptor::parse(name, body)) {
+        match check_role_name(name).and_then(|()| RoleDescriptor::parse(name, body)) {
             Ok(role) => roles.push((name, role)),
             Err(error) => {
                 errors.insert(name.clone(), json!({"type": error.kind, "reason": error.reason}));
@@ -150,19 +148,11 @@ pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
 }
 
-fn check_name(name: &str) -> Result<()> {
-    let is_valid = name.len() <= NAME_LENGTH_MAX
-        && name.bytes().all(|byte| (0x20..0x7f).contains(&byte))
-        && name.trim() == name;
+/// Checks that a role may have this name.
+fn check_role_name(name: &str) -> Result<()> {
+    check_name("Role", name)?;
     if reserved_role(name).is_some() {
-        return Err(RequestError::validation([format!("role [{name}] is reserved and may not be used.")]));
+        return Err(RequestError::validation([format!("Role [{name}] is reserved and may not be used.")]));
     }
-    match is_valid && !name.is_empty() {
-        true => Ok(()),
-        false => Err(RequestError::validation([format!(
-            "Role names must be at least 1 and no more than {NAME_LENGTH_MAX} characters. They can contain alphanumeric characters (a-z, \
-             A-Z, 0-9), spaces, punctuation, and printable symbols in the Basic Latin (ASCII) block. Leading or trailing whitespace is not \
-             allowed."
-        )])),
-    }
+    Ok(())
 }
