@@ -15,6 +15,7 @@ pub mod column_block;
 pub mod decimal;
 pub mod followed;
 pub mod hash64;
+pub mod hex;
 pub mod java_hash;
 pub mod line;
 pub mod members;

@@ -1,5 +1,6 @@
 //! Sinks for tests and benchmarks: "what did the walker feed for this document?"
 
+use limber_codec::hex::hex;
 use serde_json::Value;
 
 use crate::document::{self, Scratch};
@@ -62,10 +63,7 @@ impl RecordingSink {
             .map(|call| match call {
                 Recorded::Term { path, value } => match std::str::from_utf8(value) {
                     Ok(text) if !text.contains('\0') => format!("{path}={text}"),
-                    _ => {
-                        let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
-                        format!("{path}=0x{hex}")
-                    }
+                    _ => format!("{path}=0x{}", hex(value)),
                 },
                 Recorded::Number { path, value } => format!("{path}={value}"),
                 Recorded::Text { path, value } => format!("{path}~{value}"),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use limber_codec::hex::hex;
 use limber_race::limber_folder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -32,8 +33,7 @@ impl StateFile {
     /// `of` identifies the import. Without a home folder nothing is kept.
     pub fn new(of: &str) -> StateFile {
         let folder = limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME"));
-        let digest = Sha256::digest(of);
-        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(&Sha256::digest(of)[..8]);
         StateFile { path: folder.map(|folder| folder.join("imports").join(format!("{name}.json"))) }
     }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use limber_codec::hex::hex;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SanType,
@@ -117,5 +118,5 @@ pub fn fingerprint(certificate: &Path) -> Result<String> {
     use sha2::{Digest, Sha256};
     let der = rustls::pki_types::CertificateDer::from_pem_file(certificate)
         .with_context(|| format!("cannot read {}", certificate.display()))?;
-    Ok(Sha256::digest(&der).iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&Sha256::digest(&der)))
 }

@@ -3,6 +3,8 @@
 //! Only these parts of X.509 are read (RFC 5280, in DER); nothing is verified. Names are printed like Java's
 //! `X500Principal#toString`, which Elasticsearch shows.
 
+use limber_codec::hex::hex;
+
 /// What is shown of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CertificateFacts {
@@ -96,8 +98,7 @@ fn expect<'a>(rest: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
 
 /// Returns a positive integer as Java's `BigInteger#toString(16)` does.
 fn hexadecimal(integer: &[u8]) -> String {
-    let digits: String = integer.iter().map(|byte| format!("{byte:02x}")).collect();
-    match digits.trim_start_matches('0') {
+    match hex(integer).trim_start_matches('0') {
         "" => "0".to_owned(),
         digits => digits.to_owned(),
     }

@@ -1,5 +1,6 @@
 //! `GET /`: which server is this? Clients check the product header and the version here.
 
+use limber_codec::hex::hex;
 use limber_engine::Result;
 use serde_json::json;
 
@@ -54,9 +55,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
 /// Returns a stand-in for the commit of the build, in Elasticsearch's shape (40 hexadecimal digits). It is
 /// derived from Limber's version.
 pub fn build_hash() -> String {
-    let mut digits = String::with_capacity(40);
-    for byte in concat!("limber-", env!("CARGO_PKG_VERSION")).bytes().chain(std::iter::repeat(0)).take(20) {
-        digits.push_str(&format!("{byte:02x}"));
-    }
-    digits
+    let version = concat!("limber-", env!("CARGO_PKG_VERSION"));
+    let bytes: Vec<u8> = version.bytes().chain(std::iter::repeat(0)).take(20).collect();
+    hex(&bytes)
 }
