@@ -103,7 +103,7 @@ impl TokenPredicate for ContextScript {
     }
 }
 
-/// A run of a script on one `ctx`. The values that the script made live as long as the run.
+/// A run of a script on one `ctx`. The values of `ctx`, and those that the script made, live as long as it.
 pub struct ContextRun<'a> {
     script: &'a Compiled,
     run: Run<'a>,
@@ -122,14 +122,14 @@ impl ContextRun<'_> {
 
     /// Runs the script, which may change `ctx`.
     pub fn change(&mut self, ctx: ContextValue) -> Result<(), RequestError> {
-        self.run.ctx = ctx.0;
+        self.run.give_ctx(ctx.0);
         let outcome = self.run.run(0);
         self.finished(outcome).map(drop)
     }
 
     /// Runs a condition, which may not change `ctx`.
     pub fn test(&mut self, ctx: ContextValue) -> Result<bool, RequestError> {
-        self.run.ctx = ctx.0;
+        self.run.give_ctx(ctx.0);
         self.run.frozen = Frozen::Whole;
         let outcome = self.run.run(0);
         Ok(matches!(self.finished(outcome)?, Value::Bool(true)))

@@ -96,7 +96,7 @@ pub fn run_on_context(
     let compiled = scripts.compile(script, context)?;
     let failed = |error: ScriptError| error.to_request_error("runtime", &compiled.source, compiled.language);
     let mut run = Run::new(&compiled, &script.params);
-    run.ctx = Value::from_json(ctx);
+    run.give_ctx(Value::from_json(ctx));
     run.run(0).map_err(failed)?;
     run.ctx.to_json(CONTEXT_DEPTH_MAX).map_err(|(kind, reason)| failed(ScriptError::new(0, kind, reason)))
 }

@@ -20,7 +20,7 @@ use crate::library::{
 };
 use crate::types::FieldPart;
 use crate::values::{
-    MapOrder, MapValue, Value, dismantle, each_new, is_container, is_of_one_script, part_of,
+    MapOrder, MapValue, Value, dismantle, each_container, each_new, is_container, is_of_one_script, part_of,
 };
 
 /// Maximum number of iterations of a function's loops, as in Painless.
@@ -77,22 +77,31 @@ pub(crate) struct Run<'a> {
     pub(crate) emitted: Vec<Emitted>,
     /// Every list, map and set that was made for the document. They are emptied one by one, so that
     /// dropping a chain of them needs no deep stack, and one that contains itself is freed.
-    made: Vec<Value>,
+    pub(super) made: Vec<Value>,
+    /// Those of `ctx` and of the parameters, as the script got them: it may have put one into itself.
+    adopted: Vec<Value>,
 }
 
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         self.dismantle();
+        // The value that a script is given outlives it, and may contain parameters.
+        if self.given.is_none() {
+            dismantle(&mut self.adopted);
+        }
     }
 }
 
 impl<'a> Run<'a> {
     /// Prepares a script without documents.
     pub fn new(script: &'a Compiled, params: &serde_json::Map<String, serde_json::Value>) -> Run<'a> {
+        let params = Value::from_json(&serde_json::Value::Object(params.clone()));
+        let mut adopted = Vec::new();
+        each_container(&params, |container| adopted.push(container.clone()));
         Run {
             script,
             batch: None,
-            params: Value::from_json(&serde_json::Value::Object(params.clone())),
+            params,
             score: 0.0,
             given: None,
             given_numbers: Vec::new(),
@@ -110,7 +119,14 @@ impl<'a> Run<'a> {
             date_format: None,
             emitted: Vec::new(),
             made: Vec::new(),
+            adopted,
         }
+    }
+
+    /// Gives the script its `ctx`.
+    pub(crate) fn give_ctx(&mut self, ctx: Value) {
+        each_container(&ctx, |container| self.adopted.push(container.clone()));
+        self.ctx = ctx;
     }
 
     /// Gives the script the documents that it runs over.
@@ -188,11 +204,20 @@ impl<'a> Run<'a> {
     /// they count. The next run has the full allowance again.
     pub(crate) fn hand_over(&mut self, made: &mut Vec<Value>) -> u64 {
         made.append(&mut self.made);
+        self.forget_source();
         GROWTH_MAX - std::mem::replace(&mut self.growth_left, GROWTH_MAX)
     }
 
     fn dismantle(&mut self) {
         dismantle(&mut self.made);
+        self.forget_source();
+    }
+
+    /// Lets the source that was read last be read again: its lists and maps are among those made.
+    fn forget_source(&mut self) {
+        if let Some(batch) = &mut self.batch {
+            batch.source = None;
+        }
     }
 
     /// Records and charges a value that was just made and has no other owner yet.

@@ -15,7 +15,7 @@ use crate::language::LambdaBody;
 use crate::library::Machine;
 use crate::outside::{OfMachine, Outside};
 use crate::types::Binary;
-use crate::values::{Value, is_of_one_script};
+use crate::values::{Value, each_container, is_of_one_script};
 
 /// Number of steps of the library, of about 10 nanoseconds each, between two checks of the time.
 const STEPS_PER_CHECK: usize = 1 << 16;
@@ -277,6 +277,7 @@ impl Run<'_> {
         let json: serde_json::Value = limber_mapping::parse_source(&source).unwrap_or_default();
         let source_bytes = source.len();
         let source = Value::from_json(&json);
+        each_container(&source, |container| self.made.push(container.clone()));
         batch.source = Some((doc, source.clone()));
         if self.given.is_some() {
             self.grow(source_bytes, 0)?;

@@ -1,6 +1,7 @@
 //! What a script must not do to the server with the values of the library: nest them too deeply, make more of
 //! them than it may, take too long, or overflow.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
@@ -8,8 +9,8 @@ use serde_json::{Map, json};
 use super::{cause, painless};
 use crate::compile::{Script, Scripts};
 use crate::language::ScriptContext;
-use crate::run::OpenScript;
-use crate::values::{Kept, Origin, Settled, Value};
+use crate::run::{OpenScript, Run};
+use crate::values::{Kept, Origin, Settled, Value, each_container};
 
 /// The nesting of objects that hold others is limited, and the links of a chain of map entries are freed one
 /// by one.
@@ -39,6 +40,36 @@ fn nested_objects_end() {
         ("Optional.of(Optional.of([1])).equals(Optional.of(Optional.of([1])))", json!(true)),
     ] {
         assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+}
+
+/// What a script puts into `ctx` and its parameters is freed with the run, even if it contains itself.
+#[test]
+fn circles_are_freed() {
+    for source in [
+        "ctx.self = ctx",
+        "ctx.list.add(ctx.list)",
+        "def l = ctx.list; l.add(l); ctx.remove('list')",
+        "ctx.list.add(Optional.of(ctx))",
+        "params.p.add(params.p); ctx.p = params.p",
+        "params.p.add(ctx.list); ctx.list.add(params)",
+    ] {
+        let script = Script::parse(&json!({"source": source, "params": {"p": []}})).expect("a script");
+        let compiled = Scripts::default().compile(&script, ScriptContext::Ingest).expect("compiles");
+        let mut run = Run::new(&compiled, &script.params);
+        run.give_ctx(Value::from_json(&json!({"list": [[1]], "map": {}})));
+        let mut watched = Vec::new();
+        for root in [&run.ctx, &run.params] {
+            each_container(root, |container| {
+                if let Value::List(items) = container {
+                    watched.push(Rc::downgrade(items));
+                }
+            });
+        }
+        assert_eq!(watched.len(), 3);
+        run.run(0).expect(source);
+        drop(run);
+        assert!(watched.iter().all(|list| list.strong_count() == 0), "{source}");
     }
 }
 

@@ -46,6 +46,22 @@ pub(crate) fn dismantle(made: &mut Vec<Value>) {
     made.clear();
 }
 
+/// Reports each list, map and set that a value consists of. The value shares none of them and contains none
+/// twice, as one that was read from JSON.
+pub(crate) fn each_container(value: &Value, mut found: impl FnMut(&Value)) {
+    let mut rest = vec![value.clone()];
+    while let Some(value) = rest.pop() {
+        if is_container(&value) {
+            found(&value);
+            value.each_held(|held| {
+                if is_container(held) {
+                    rest.push(held.clone());
+                }
+            });
+        }
+    }
+}
+
 impl Value {
     /// Calls `visit` with each value that this one holds. A new kind of value that holds others is added
     /// here.

@@ -17,7 +17,7 @@ mod settled;
 mod value;
 
 pub use builder::Builder;
-pub(crate) use containers::{dismantle, each_new, identity, is_container, is_of_one_script};
+pub(crate) use containers::{dismantle, each_container, each_new, identity, is_container, is_of_one_script};
 pub use date_value::DateValue;
 pub(crate) use extract::Extractor;
 pub(crate) use field_part::{date_part, part_of};

@@ -116,7 +116,9 @@ impl ChangesRequest for ScriptProcessor {
             let members = before.iter().map(|(name, value)| (Arc::from(*name), value.clone()));
             let source = ContextValue::map(members);
             let ctx = ContextValue::map(std::iter::once((Arc::from("_source"), source.clone())));
-            script.start().change(ctx)?;
+            // The members of `ctx` live as long as the run.
+            let mut run = script.start();
+            run.change(ctx)?;
             match source.view() {
                 View::Map(after) => take_over(request, script, &before, after),
                 _ => Ok(()),
