@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::augmented;
+use super::context::token_member;
 use super::machine::Machine;
 use super::order::sort_values;
 use super::store::{admit, position, put_entry};
 use super::streams::{passes, stream_method};
 use super::texts::join_texts;
-use super::token_members::token_member;
 use crate::error::{Outcome, ScriptError};
 use crate::values::{MapValue, Value, remove};
 

@@ -6,9 +6,9 @@ use limber_mapping::date::Zone;
 use limber_mapping::geo::{self, ArcFrom, Unit, parse_distance};
 use limber_text::time_value::TimeValue;
 
-use super::machine::Machine;
 use crate::decay::{Curve, Falloff, Origin, Shape};
 use crate::error::{Outcome, ScriptError};
+use crate::library::Machine;
 use crate::values::Value;
 
 pub(crate) fn call_built_in(
