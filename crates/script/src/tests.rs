@@ -2,6 +2,7 @@
 //! `tests/scores.rs`.
 
 mod bounds;
+mod document;
 mod java;
 mod library;
 mod syntax;

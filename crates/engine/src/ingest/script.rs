@@ -101,6 +101,7 @@ impl PipelineScript {
     pub fn change(&self, document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
         self.with(|script| {
             let mut run = script.start();
+            run.begun_at(document.timestamp());
             let (ctx, metadata) = context(document, script, &mut run)?;
             let outcome = run.change(ctx.clone());
             // A few lists that contain each other many times stand for more values than could be written.

@@ -22,6 +22,10 @@ fn scripts_change_documents() {
             "def all = ctx; all.n = ['k': [1, ['z': 2L]], 'f': 3.5f, 'e': 1.0/0]; ctx.remove('big')",
             r#"{"a":1,"l":[1,2],"o":{"x":"y"},"d":1.5,"n":{"k":[1,{"z":2}],"f":3.5,"e":"Infinity"}}"#,
         ),
+        (
+            "field('o.x').append('z'); field('d').remove(); field('p.q').set($('big', 0) > $('no.pe', 1))",
+            r#"{"a":1,"l":[1,2],"o":{"x":["y","z"]},"big":12345678901234567890,"p":{"q":true}}"#,
+        ),
         ("ctx.self = ctx", "!Iterable object is self-referencing itself"),
         ("ctx.l.add(ctx.l)", "!Iterable object is self-referencing itself"),
         ("ctx.l = (char)65", "!unexpected value type [class java.lang.Character]"),
@@ -76,19 +80,25 @@ fn scripts_change_metadata() {
         assert_eq!(error.caused_by.expect("a cause").reason, expected, "{source}");
     }
     let registry = Registry::default();
-    let source = "ctx.was = ctx._index; ctx._index = 'j'; ctx._routing = ctx._id; ctx._id = null; ctx._version = 5; ctx._op_type = 'x'";
-    registry.put("p", &json!({ "processors": [{ "script": source }] })).expect("it compiles");
-    let snapshot = registry.snapshot();
-    let mut runner = Runner::new(&snapshot, NOW);
-    let metadata = Metadata { index: "i", id: Some("7"), version: Some(-3), ..Metadata::default() };
-    let mut out = Vec::new();
-    let outcome = runner.run(&["p"], metadata, b"{}", &mut out);
-    let Outcome::Changed(Some(changed)) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(
-        (changed.index.as_deref(), changed.id, changed.routing.as_deref(), changed.version),
-        (Some("j"), None, Some("7"), Some(5))
-    );
-    assert_eq!(out, br#"{"was":"i","_op_type":"x"}"#);
+    for source in [
+        "ctx.was = ctx._index; ctx._index = 'j'; ctx._routing = ctx._id; ctx._id = null; ctx._version = 5; ctx._op_type = 'x'",
+        "def m = metadata(); ctx.was = m.index; m.index = 'j'; m.routing = m.id; m.id = null; m.version = 5; ctx._op_type = m.versionType == null ? 'x' : 'y'",
+    ] {
+        registry.put("p", &json!({ "processors": [{ "script": source }] })).expect("it compiles");
+        let snapshot = registry.snapshot();
+        let mut runner = Runner::new(&snapshot, NOW);
+        let metadata = Metadata { index: "i", id: Some("7"), version: Some(-3), ..Metadata::default() };
+        let mut out = Vec::new();
+        let outcome = runner.run(&["p"], metadata, b"{}", &mut out);
+        let Outcome::Changed(Some(changed)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(
+            (changed.index.as_deref(), changed.id, changed.routing.as_deref(), changed.version),
+            (Some("j"), None, Some("7"), Some(5))
+        );
+        assert_eq!(out, br#"{"was":"i","_op_type":"x"}"#);
+    }
+    let stamp = r#"[{"set":{"field":"t","value":"{{_ingest.timestamp}}"}},{"script":"ctx.t = ctx.t == metadata().now.toString()"}]"#;
+    check(stamp, "{}", r#"{"t":true}"#);
 }
 
 #[test]
@@ -104,6 +114,9 @@ fn conditions() {
         ("Map m = ctx; return m.a == 2", Ok(false)),
         ("def l = [1]; l.add(2); return l.size() == 2", Ok(true)),
         ("ctx.n.b == 1", Err("cannot access method/field [b] from a null def reference")),
+        ("field('o.x').get('z') == 'y' && $('no.pe', 3) == 3 && field('l').size() == 2", Ok(true)),
+        ("field('x').set(1) == null", Err(FROZEN)),
+        ("field('l').append(1) == null", Err(FROZEN)),
         ("ctx.x = 1", Err(FROZEN)),
         ("ctx.l.add(1)", Err(FROZEN)),
         ("ctx.o.put('a', 'b')", Err(FROZEN)),

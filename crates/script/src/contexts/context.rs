@@ -120,6 +120,11 @@ impl ContextRun<'_> {
         self.finished(outcome)
     }
 
+    /// Tells the script when its request began, as `ZonedDateTime#toString` writes it.
+    pub fn begun_at(&mut self, timestamp: &str) {
+        self.run.timestamp = Some(timestamp.into());
+    }
+
     /// Runs the script, which may change `ctx`.
     pub fn change(&mut self, ctx: ContextValue) -> Result<(), RequestError> {
         self.run.give_ctx(ctx.0);

@@ -201,6 +201,27 @@ impl ScriptContext {
         )
     }
 
+    /// Whether the script may call `metadata`: it writes the document.
+    pub fn has_metadata(self) -> bool {
+        matches!(
+            self,
+            ScriptContext::Update
+                | ScriptContext::UpdateByQuery
+                | ScriptContext::Reindex
+                | ScriptContext::Ingest
+        )
+    }
+
+    /// Whether the script may call `field` and `$` for the fields of a document in `ctx`.
+    pub fn has_fields(self) -> bool {
+        self.has_metadata() || self == ScriptContext::IngestCondition
+    }
+
+    /// Whether `ctx` itself is the document, instead of having it as `_source`.
+    pub fn ctx_is_document(self) -> bool {
+        matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition)
+    }
+
     /// Returns the variable that the script is given in its first slot.
     pub fn given(self) -> Option<(&'static str, Type)> {
         match self {

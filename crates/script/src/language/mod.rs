@@ -14,6 +14,7 @@ mod parse_make;
 mod parse_name;
 mod parse_runtime;
 mod parse_statement;
+mod parse_write;
 mod parser;
 mod tree;
 

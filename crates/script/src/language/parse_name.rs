@@ -224,6 +224,9 @@ impl Parser {
                 .collect::<Result<_, _>>()?;
             return Ok(Expr { kind: Kind::Function(number as u16, arguments), ty: returns, at });
         }
+        if self.is_document_call(&name, arguments.len()) {
+            return self.document_call(&name, arguments, at);
+        }
         let built_in = BUILT_IN
             .iter()
             .find(|(known, fewest, most)| *known == name && (*fewest..=*most).contains(&arguments.len()));

@@ -37,6 +37,13 @@ pub(crate) trait Machine {
     /// As for [`Machine::check_time`].
     fn spend(&mut self, steps: usize, at: u32) -> Outcome<()>;
 
+    /// Records the lists, maps and sets that a value consists of, before the value is put into another one.
+    /// The machine itself records a returned value. What is recorded is freed even if it contains itself.
+    fn note_made(&mut self, value: &Value);
+
+    /// Returns when the request began, as text, if the script may know it.
+    fn timestamp(&self) -> Option<&Arc<str>>;
+
     /// Returns the clock and the random numbers of the script.
     fn outside(&self) -> &dyn Outside;
 

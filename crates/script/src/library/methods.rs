@@ -1,6 +1,5 @@
 //! Methods and members of values: `target.name(arguments)`, `target.name`, `target[index]`.
 
-use super::augmented::optional_method;
 use super::collections::{list_method, map_method};
 use super::comparators::is_order;
 use super::geometry::{distance_method, geometry_getter};
@@ -72,20 +71,14 @@ pub(crate) fn get_member(machine: &mut impl Machine, target: &Value, name: &str,
                 Ok(Value::list(points.iter().map(part).collect()))
             }
             _ => {
-                let capital =
-                    |first: char| format!("get{}{}", first.to_uppercase(), &name[first.len_utf8()..]);
-                let getter = name.chars().next().map(capital).unwrap_or_default();
-                geometry_getter(machine, *field, &getter, at)?.ok_or_else(|| {
+                geometry_getter(machine, *field, &accessor("get", name), at)?.ok_or_else(|| {
                     ScriptError::argument(at, format!("Illegal list shortcut value [{name}]."))
                 })
             }
         },
         _ => {
-            let mut letters = name.chars();
-            let capital: String =
-                letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
             for prefix in ["get", "is"] {
-                match call_method(machine, target, &format!("{prefix}{capital}"), Vec::new(), at) {
+                match call_method(machine, target, &accessor(prefix, name), Vec::new(), at) {
                     Err(error) if error.reason.starts_with("dynamic method [") => {}
                     other => return other,
                 }
@@ -142,8 +135,23 @@ pub(crate) fn set_member(
             set_index(machine, target, &Value::Int(name.parse().unwrap_or(0)), value, at)
         }
         Value::Params | Value::Doc => Err(ScriptError::new(at, "unsupported_operation_exception", "")),
-        _ => Err(ScriptError::argument(at, format!("dynamic setter [{}, {name}] not found", target.class()))),
+        Value::Object(_) => match call_method(machine, target, &accessor("set", name), vec![value], at) {
+            Err(error) if error.reason.starts_with("dynamic method [") => Err(no_setter(target, name, at)),
+            outcome => outcome.map(drop),
+        },
+        _ => Err(no_setter(target, name, at)),
     }
+}
+
+fn no_setter(target: &Value, name: &str, at: u32) -> ScriptError {
+    ScriptError::argument(at, format!("dynamic setter [{}, {name}] not found", target.class()))
+}
+
+/// Returns the name of the method that reads or writes a member: `getName`, `setName`.
+fn accessor(prefix: &str, name: &str) -> String {
+    let mut letters = name.chars();
+    let capital = letters.next().into_iter().flat_map(char::to_uppercase);
+    prefix.chars().chain(capital).chain(letters).collect()
 }
 
 pub(crate) fn set_index(
@@ -238,10 +246,7 @@ pub(crate) fn call_method(
         Value::Map(_) | Value::Set(_) => map_method(machine, target, name, &arguments, at)?,
         Value::Date(date) => super::dates::date_method(date, name, &arguments, at)?,
         Value::Object(object) => match object.call(name, &arguments, at)? {
-            None => match super::java::held_by(target) {
-                Some(held) => optional_method(machine, target, held, name, &arguments, at)?,
-                None => None,
-            },
+            None => super::objects::method(machine, target, name, &arguments, at)?,
             found => found,
         },
         Value::Field(field) => field_method(machine, *field, name, &arguments, at)?,

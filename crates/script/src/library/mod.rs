@@ -18,6 +18,7 @@ mod machine;
 mod methods;
 pub mod moving_functions;
 mod number_statics;
+mod objects;
 mod order;
 mod patterns;
 mod signatures;
@@ -32,7 +33,7 @@ mod views;
 use java::{comparators, format, processors};
 
 pub(crate) use calendar::constant;
-pub(crate) use context::{Decay, TOKEN_MEMBERS, call_built_in, token_member};
+pub(crate) use context::{Decay, TOKEN_MEMBERS, call_built_in, field_items, token_member};
 pub(crate) use dates::{DAYS, MONTHS, part_of_method, unit_nanos};
 pub(crate) use java::is_constant;
 pub(crate) use machine::Machine;

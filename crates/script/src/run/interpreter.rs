@@ -58,6 +58,8 @@ pub(crate) struct Run<'a> {
     pub(crate) ctx: Value,
     /// The part of `ctx` that may not be changed.
     pub(crate) frozen: Frozen,
+    /// When the request began, as text.
+    pub(crate) timestamp: Option<Arc<str>>,
     /// `_value`.
     pub(crate) aggregated: Value,
     pub(crate) locals: Vec<Value>,
@@ -107,6 +109,7 @@ impl<'a> Run<'a> {
             given_numbers: Vec::new(),
             ctx: Value::Null,
             frozen: Frozen::Nothing,
+            timestamp: None,
             aggregated: Value::Null,
             locals: Vec::new(),
             base: 0,
@@ -211,13 +214,6 @@ impl<'a> Run<'a> {
     fn dismantle(&mut self) {
         dismantle(&mut self.made);
         self.forget_source();
-    }
-
-    /// Lets the source that was read last be read again: its lists and maps are among those made.
-    fn forget_source(&mut self) {
-        if let Some(batch) = &mut self.batch {
-            batch.source = None;
-        }
     }
 
     /// Records and charges a value that was just made and has no other owner yet.

@@ -12,7 +12,7 @@ use super::interpreter::{Run, kept_function};
 use crate::documents::FieldValues;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::LambdaBody;
-use crate::library::Machine;
+use crate::library::{Machine, field_items};
 use crate::outside::{OfMachine, Outside};
 use crate::types::Binary;
 use crate::values::{Value, each_container, is_of_one_script};
@@ -47,6 +47,14 @@ impl Machine for Run<'_> {
             return Err(ScriptError::argument(at, format!("No field found for [{}] in mapping", bound.name)));
         }
         Ok((batch.documents.values(field, &batch.docs)?, batch.at))
+    }
+
+    fn note_made(&mut self, value: &Value) {
+        each_container(value, |container| self.made.push(container.clone()));
+    }
+
+    fn timestamp(&self) -> Option<&Arc<str>> {
+        self.timestamp.as_ref()
     }
 
     fn outside(&self) -> &dyn Outside {
@@ -166,9 +174,13 @@ impl Machine for Run<'_> {
             Value::Null => {
                 return Err(ScriptError::new(at, "null_pointer_exception", "Cannot iterate over [null]"));
             }
-            other => {
-                return Err(ScriptError::argument(at, format!("Cannot iterate over [{}]", other.class())));
-            }
+            other => match field_items(self, other, at) {
+                Some(items) => items?,
+                None => {
+                    let reason = format!("Cannot iterate over [{}]", other.class());
+                    return Err(ScriptError::argument(at, reason));
+                }
+            },
         })
     }
 
@@ -260,6 +272,13 @@ impl Machine for Run<'_> {
 }
 
 impl Run<'_> {
+    /// Lets the source that was read last be read again: its lists and maps are among those made.
+    pub(super) fn forget_source(&mut self) {
+        if let Some(batch) = &mut self.batch {
+            batch.source = None;
+        }
+    }
+
     /// Returns `params._source`.
     fn source(&mut self) -> Outcome<Value> {
         let Some(batch) = &mut self.batch else { return Ok(Value::Null) };

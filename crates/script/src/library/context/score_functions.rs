@@ -17,6 +17,11 @@ pub(crate) fn call_built_in(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Value> {
+    if let [Value::Map(root), rest @ ..] = arguments
+        && let Some(found) = super::written::call(name, root, rest)
+    {
+        return Ok(found);
+    }
     Ok(match (name, arguments) {
         ("field", [Value::Field(field)]) => Value::FieldAccess(*field),
         ("$", [Value::Field(field), default]) => {

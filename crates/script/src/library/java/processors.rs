@@ -56,6 +56,7 @@ pub(in super::super) fn call(
             if let Value::Map(members) = parsed(&text, at)? {
                 let members = members.borrow().walk();
                 for member in members {
+                    machine.note_made(&member.1);
                     put_entry(machine, map, member, at)?;
                 }
             }
