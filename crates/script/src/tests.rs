@@ -2,6 +2,7 @@
 //! `tests/scores.rs`.
 
 mod bounds;
+mod classes;
 mod document;
 mod java;
 mod library;

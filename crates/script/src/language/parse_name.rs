@@ -339,6 +339,10 @@ impl Parser {
         if let Some(sum) = sum_of_stream(&target, &name, &arguments) {
             return Ok(called(Box::new(target), sum.into(), arguments, null_safe, at));
         }
+        let arguments = match (name.as_str(), arguments.as_slice()) {
+            ("summaryStatistics", []) => statistics_class(&target, at).into_iter().collect(),
+            _ => arguments,
+        };
         let (kind, ty) = match (&target.kind, name.as_str(), arguments.as_slice()) {
             (Kind::Field(field), "size" | "getLength", []) => (Kind::FieldSize(*field), Type::Int),
             (Kind::Field(field), "getValue", []) => (Kind::FieldValue(*field), Type::Def),
@@ -410,6 +414,23 @@ fn sum_of_stream(target: &Expr, method: &str, arguments: &[Expr]) -> Option<&'st
         Kind::Call { name, .. } => crate::library::sum_of_stream(name),
         Kind::Static { class, .. } => crate::library::sum_of_stream(class),
         _ => None,
+    }
+}
+
+/// Returns the class of the statistics of a stream, if the calls that made it tell which numbers it has.
+fn statistics_class(stream: &Expr, at: u32) -> Option<Expr> {
+    let mut stream = stream;
+    loop {
+        let method = match &stream.kind {
+            Kind::Call { name, .. } => &**name,
+            Kind::Static { class, .. } => *class,
+            _ => return None,
+        };
+        if let Some(class) = crate::library::statistics_of_stream(method) {
+            return Some(Expr { kind: Kind::Literal(Literal::Str(class.into())), ty: Type::Str, at });
+        }
+        let Kind::Call { target, .. } = &stream.kind else { return None };
+        stream = target;
     }
 }
 

@@ -218,6 +218,13 @@ pub(super) fn map_method(
             }
             Value::list(found)
         }
+        ("collect", [into, lambda]) => {
+            for (key, value) in entries() {
+                let item = machine.lambda(lambda, &[key, value], at)?;
+                super::methods::call_method(machine, into, "add", vec![item], at)?;
+            }
+            into.clone()
+        }
         ("each", [lambda]) => {
             for (key, value) in entries() {
                 machine.lambda(lambda, &[key, value], at)?;

@@ -50,7 +50,7 @@ pub(crate) fn list_method(
             let items = list.borrow().clone();
             join_texts(machine, &items, &separator.text(), at)?
         }
-        ("forEach", [lambda]) => {
+        ("forEach" | "forEachOrdered", [lambda]) => {
             let items = list.borrow().clone();
             for item in items {
                 machine.lambda(lambda, &[item], at)?;

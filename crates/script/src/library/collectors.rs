@@ -30,11 +30,14 @@ const COLLECTORS: &[(&str, usize, usize)] = &[
     ("minBy", 1, 1),
     ("partitioningBy", 1, 2),
     ("reducing", 1, 3),
+    ("summarizingDouble", 1, 1),
+    ("summarizingInt", 1, 1),
+    ("summarizingLong", 1, 1),
     ("summingDouble", 1, 1),
     ("summingInt", 1, 1),
     ("summingLong", 1, 1),
     ("toCollection", 1, 1),
-    ("toMap", 2, 3),
+    ("toMap", 2, 4),
 ];
 
 /// Whether `Collectors` has such a method.
@@ -92,6 +95,12 @@ pub(super) fn collected(
             super::methods::call_method(machine, &made, "addAll", vec![Value::list(items)], at)?;
             made
         }
+        ("toMap", [key, value, merge, make]) => {
+            let map = to_map(machine, items, (key, value), Some(merge), at)?;
+            let made = machine.lambda(make, &[], at)?;
+            super::methods::call_method(machine, &made, "putAll", vec![map], at)?;
+            made
+        }
         ("toMap", [key, value, merge @ ..]) => to_map(machine, items, (key, value), merge.first(), at)?,
         ("groupingBy", [key, below @ ..]) => {
             let keys = mapped(machine, items.clone(), key, at)?;
@@ -100,6 +109,9 @@ pub(super) fn collected(
         ("partitioningBy", [lambda, below @ ..]) => partitioned(machine, items, lambda, below.first(), at)?,
         (name, [lambda]) => {
             let numbers = mapped(machine, items, lambda, at)?;
+            if let Some(kind) = name.strip_prefix("summarizing") {
+                return Ok(super::java::summarized(&format!("{kind}SummaryStatistics"), &numbers));
+            }
             return summed(machine, name, &numbers, at);
         }
         _ => return Ok(None),

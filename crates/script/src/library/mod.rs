@@ -42,5 +42,5 @@ pub(crate) use number_statics::constant as number_constant;
 pub(crate) use patterns::check_pattern_method;
 pub(crate) use signatures::check_method;
 pub(crate) use statics::{call_static, create_object, is_instance, math, math2, round, static_returns};
-pub(crate) use streams::sum_of_stream;
+pub(crate) use streams::{statistics_of_stream, sum_of_stream};
 pub(crate) use views::is_change_of_view;

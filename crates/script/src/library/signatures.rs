@@ -96,6 +96,7 @@ const LIST_METHODS: &[(&str, usize)] = &[
     ("toString", 0),
     ("any", 1),
     ("collect", 1),
+    ("collect", 2),
     ("every", 1),
     ("find", 1),
     ("findAll", 1),

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::collectors::collected;
-use super::java::{iterator, optional};
+use super::java::{iterator, optional, summarized};
 use super::machine::Machine;
+use super::methods::call_method;
 use super::order::{extreme, sort_values};
 use super::store::{ITEM_BYTES, position, put_new};
 use super::texts::join_texts;
@@ -49,7 +50,8 @@ pub(super) fn stream_method(
 ) -> Outcome<Option<Value>> {
     let items = list.borrow().clone();
     Ok(Some(match (name, arguments) {
-        ("stream" | "boxed" | "toArray" | "parallelStream", []) => Value::list(items),
+        ("stream" | "boxed" | "toArray" | "parallelStream" | "sequential" | "unordered", [])
+        | ("toArray", [_]) => Value::list(items),
         ("map" | "mapToObj" | "mapToLong" | "mapToInt" | "mapToDouble", [lambda]) => {
             let mut mapped = Vec::with_capacity(items.len());
             for item in items {
@@ -250,7 +252,7 @@ fn gather(
             }
             optional(Some(folded), at)?
         }
-        ("flatMap", [lambda]) => {
+        ("flatMap" | "flatMapToInt" | "flatMapToLong" | "flatMapToDouble", [lambda]) => {
             let mut all = Vec::new();
             for item in items {
                 let Value::List(more) = machine.lambda(lambda, &[item], at)? else {
@@ -261,6 +263,68 @@ fn gather(
             }
             Value::list(all)
         }
+        _ => return folded(machine, items, name, arguments, at),
+    }))
+}
+
+/// Calls a method that makes one value of the items, or numbers of another type; `None` if there is no such
+/// method.
+fn folded(
+    machine: &mut impl Machine,
+    items: Vec<Value>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
+        ("asDoubleStream", []) => Value::list(items.iter().map(|item| Value::Double(item.f64())).collect()),
+        ("asLongStream", []) => Value::list(items.iter().map(|item| Value::Long(item.i64())).collect()),
+        ("summaryStatistics", [Value::Str(class)]) => return Ok(summarized(class, &items)),
+        ("summaryStatistics", []) => {
+            return Ok(summarized(
+                match items.first() {
+                    Some(Value::Double(_) | Value::Float(_)) => "DoubleSummaryStatistics",
+                    Some(Value::Long(_)) => "LongSummaryStatistics",
+                    _ => "IntSummaryStatistics",
+                },
+                &items,
+            ));
+        }
+        // The items are never divided among threads, so that there is nothing to combine.
+        ("reduce", [first, lambda, _]) => {
+            let mut folded = first.clone();
+            for item in items {
+                folded = machine.lambda(lambda, &[folded, item], at)?;
+            }
+            folded
+        }
+        ("collect", [supplier, accumulator, _]) => {
+            let made = machine.lambda(supplier, &[], at)?;
+            for item in items {
+                machine.lambda(accumulator, &[made.clone(), item], at)?;
+            }
+            made
+        }
+        ("collect", [into, lambda]) => {
+            for item in items {
+                let item = machine.lambda(lambda, &[item], at)?;
+                call_method(machine, into, "add", vec![item], at)?;
+            }
+            into.clone()
+        }
         _ => return Ok(None),
     }))
+}
+
+/// Returns the class of the statistics of a stream, if the method that made it tells which numbers it has.
+/// `None` tells to look at the stream that the method was called on.
+pub(crate) fn statistics_of_stream(method: &str) -> Option<&'static str> {
+    match method {
+        "mapToInt" | "flatMapToInt" | "chars" | "codePoints" | "IntStream" => Some("IntSummaryStatistics"),
+        "mapToLong" | "flatMapToLong" | "asLongStream" | "LongStream" => Some("LongSummaryStatistics"),
+        "mapToDouble" | "flatMapToDouble" | "asDoubleStream" | "DoubleStream" => {
+            Some("DoubleSummaryStatistics")
+        }
+        _ => None,
+    }
 }

@@ -16,6 +16,7 @@ mod period;
 mod random;
 mod rounding;
 mod tokenizer;
+mod util;
 mod uuid;
 mod year;
 mod zoned;
@@ -38,6 +39,7 @@ pub(super) use optional::{held_by, optional};
 pub(super) use period::Period;
 pub(super) use random::{of_outside, random_of};
 pub(super) use rounding::MODES;
+pub(super) use util::summarized;
 pub(super) use zoned::zone_method;
 
 /// Every class, by its short name.
@@ -56,6 +58,9 @@ pub(super) static CLASSES: &[Class] = &[
     period::CLASS,
     random::CLASS,
     tokenizer::CLASS,
+    util::statistics::DOUBLE,
+    util::statistics::INT,
+    util::statistics::LONG,
     uuid::CLASS,
     year::YEAR,
     year::YEAR_MONTH,
