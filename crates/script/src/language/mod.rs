@@ -22,4 +22,4 @@ pub use compiled::Compiled;
 pub use context::{Emits, ScriptContext};
 pub(crate) use expression::compile_expression;
 pub(crate) use parser::compile_painless;
-pub(crate) use tree::{Expr, Kind, LambdaBody, Reference, Stmt, Variable};
+pub(crate) use tree::{Expr, Kind, Lambda, LambdaBody, Reference, Stmt, Variable};

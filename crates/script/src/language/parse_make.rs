@@ -99,7 +99,7 @@ impl Parser {
             (None, None) => return Err(missing()),
         };
         self.check_count(self.lambdas.len(), "lambdas")?;
-        self.lambdas.push(Lambda { parameters: Vec::new(), body: LambdaBody::Reference(reference) });
+        self.lambdas.push(Lambda::reference(reference));
         Ok(Expr { kind: Kind::Lambda((self.lambdas.len() - 1) as u16), ty: Type::Def, at })
     }
 
@@ -108,8 +108,7 @@ impl Parser {
         self.expect("(")?;
         self.expect(")")?;
         self.check_count(self.lambdas.len(), "lambdas")?;
-        let body = LambdaBody::Reference(Reference::Identity);
-        self.lambdas.push(Lambda { parameters: Vec::new(), body });
+        self.lambdas.push(Lambda::reference(Reference::Identity));
         Ok(Expr { kind: Kind::Lambda((self.lambdas.len() - 1) as u16), ty: Type::Def, at })
     }
 
@@ -118,6 +117,7 @@ impl Parser {
         self.enter()?;
         self.lambda_depths.push(self.scope_count());
         self.open_scope();
+        let first_slot = self.slots;
         let mut parameters = Vec::new();
         let is_list = self.accept("(");
         while !(is_list && self.is(")")) {
@@ -150,7 +150,7 @@ impl Parser {
         self.lambda_depths.pop();
         self.leave();
         self.check_count(self.lambdas.len(), "lambdas")?;
-        self.lambdas.push(Lambda { parameters, body });
+        self.lambdas.push(Lambda { parameters, slots: first_slot..self.slots, body });
         let kind = Kind::Lambda((self.lambdas.len() - 1) as u16);
         Ok(Expr { kind, ty: Type::Def, at })
     }

@@ -216,9 +216,7 @@ impl Parser {
                 .into_iter()
                 .zip(parameters)
                 .map(|(argument, ty)| match argument.kind {
-                    Kind::Lambda(_) => {
-                        Err(ScriptError::unsupported(argument.at, "a lambda as argument of a function"))
-                    }
+                    Kind::Lambda(_) => passed_lambda(argument, ty),
                     _ => coerce(argument, ty, false),
                 })
                 .collect::<Result<_, _>>()?;
@@ -385,6 +383,17 @@ impl Parser {
             }
         };
         Ok(Expr { kind, ty, at })
+    }
+}
+
+/// Checks that a parameter of this type can hold a function.
+fn passed_lambda(lambda: Expr, ty: Type) -> Result<Expr, ScriptError> {
+    match ty {
+        Type::Object(class) if is_functional(class) => Ok(lambda),
+        _ => {
+            let reason = format!("Cannot pass lambda to [{}], not a functional interface", ty.name());
+            Err(ScriptError::argument(lambda.at, reason))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The typed tree that both languages become: expressions, statements, functions.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::types::{Binary, FieldPart, Literal, Type, Unary};
@@ -163,7 +164,16 @@ pub struct Function {
 #[derive(Debug)]
 pub struct Lambda {
     pub parameters: Vec<u16>,
+    /// The slots of its parameters and of the variables that it declares.
+    pub slots: Range<u16>,
     pub body: LambdaBody,
+}
+
+impl Lambda {
+    /// Makes a lambda that refers to a function.
+    pub fn reference(reference: Reference) -> Lambda {
+        Lambda { parameters: Vec::new(), slots: 0..0, body: LambdaBody::Reference(reference) }
+    }
 }
 
 /// What a lambda does: the value of an expression, or statements.

@@ -11,12 +11,13 @@ use limber_mapping::date::DateFormat;
 use super::emit::Emitted;
 use super::flow::Flow;
 use super::frozen::Frozen;
+use super::functions::Calls;
 use crate::documents::{DocId, Documents};
 use crate::error::{Outcome, ScriptError, failed};
-use crate::language::{Compiled, Expr, Kind, Reference, Variable};
+use crate::language::{Compiled, Expr, Kind, Variable};
 use crate::library::{
     Machine, call_built_in, call_method, call_static, create_object, field_named, get_index, get_member,
-    is_instance, static_returns,
+    is_instance,
 };
 use crate::types::FieldPart;
 use crate::values::{
@@ -24,7 +25,7 @@ use crate::values::{
 };
 
 /// Maximum number of iterations of a function's loops, as in Painless.
-const LOOPS_MAX: u32 = 1_000_000;
+pub(super) const LOOPS_MAX: u32 = 1_000_000;
 /// Largest nesting of calls and expressions at run time that fits the stack of a thread.
 const DEPTH_MAX: u32 = 240;
 /// Longest time for one batch of documents. Painless has no such limit.
@@ -65,7 +66,8 @@ pub(crate) struct Run<'a> {
     pub(crate) locals: Vec<Value>,
     /// Index in `locals` of the running function's first slot.
     pub(crate) base: usize,
-    loops_left: u32,
+    pub(super) calls: Calls,
+    pub(super) loops_left: u32,
     pub(super) depth: u32,
     /// Steps of the library since the time was last checked.
     pub(super) steps: usize,
@@ -113,6 +115,7 @@ impl<'a> Run<'a> {
             aggregated: Value::Null,
             locals: Vec::new(),
             base: 0,
+            calls: Calls::default(),
             loops_left: LOOPS_MAX,
             depth: 0,
             steps: 0,
@@ -167,6 +170,7 @@ impl<'a> Run<'a> {
         let script = self.script;
         self.dismantle();
         self.base = 0;
+        self.calls.restart();
         self.depth = 0;
         self.loops_left = LOOPS_MAX;
         self.locals.clear();
@@ -369,7 +373,7 @@ impl<'a> Run<'a> {
                 }
                 Ok(Value::Map(Rc::new(RefCell::new(map))))
             }
-            Kind::Lambda(number) => Ok(Value::Lambda(*number)),
+            Kind::Lambda(number) => Ok(self.closure(*number)),
             Kind::Extractor(number) => Ok(Value::Extractor(*number)),
             Kind::Regex(number) => Ok(Value::Pattern(*number)),
             Kind::InstanceOf(inner, class) => {
@@ -407,66 +411,6 @@ impl<'a> Run<'a> {
                 _ => self.eval(argument),
             })
             .collect()
-    }
-
-    fn function(&mut self, number: u16, arguments: Vec<Value>, at: u32) -> Outcome<Value> {
-        let function = &self.script.functions[usize::from(number)];
-        self.deeper(at)?;
-        self.check_time(at)?;
-        let (base, loops_left) = (self.base, self.loops_left);
-        self.base = self.locals.len();
-        self.loops_left = LOOPS_MAX;
-        self.locals.extend(arguments);
-        self.locals.resize(self.base + usize::from(function.slots), Value::Null);
-        let flow = self.block(&function.body);
-        self.locals.truncate(self.base);
-        (self.base, self.loops_left) = (base, loops_left);
-        let value = match flow? {
-            Flow::Return(value) => value,
-            _ => Value::zero_of(function.returns),
-        };
-        self.depth -= 1;
-        Ok(value)
-    }
-
-    /// Calls a function that the script names instead of writing a lambda.
-    pub(super) fn call_reference(
-        &mut self,
-        reference: &Reference,
-        arguments: &[Value],
-        at: u32,
-    ) -> Outcome<Value> {
-        match reference {
-            Reference::Identity => match arguments {
-                [value] => Ok(value.clone()),
-                _ => Err(ScriptError::argument(at, "[identity] takes one argument")),
-            },
-            Reference::Constructor(class) => create_object(self, class, arguments, at),
-            Reference::Bound(slot, name) => {
-                let target = self.locals[self.base + usize::from(*slot)].clone();
-                call_method(self, &target, name, arguments.to_vec(), at)
-            }
-            Reference::Functions(functions) => {
-                match functions.iter().find(|(_, count)| *count == arguments.len()) {
-                    Some((number, _)) => self.function(*number, arguments.to_vec(), at),
-                    None => Err(ScriptError::argument(
-                        at,
-                        format!("Incorrect number of parameters for a function: found {}", arguments.len()),
-                    )),
-                }
-            }
-            Reference::Method(class, name) => {
-                if static_returns(class, name, arguments.len()).is_some() {
-                    return call_static(self, class, name, arguments, at);
-                }
-                match arguments {
-                    [target, rest @ ..] => call_method(self, target, name, rest.to_vec(), at),
-                    [] => {
-                        Err(ScriptError::argument(at, format!("static method [{class}, {name}/0] not found")))
-                    }
-                }
-            }
-        }
     }
 
     /// Returns a part of a field that expressions know, or a coordinate of a point.

@@ -7,12 +7,11 @@ use limber_mapping::RequestError;
 use limber_mapping::date::DateFormat;
 use limber_work as work;
 
-use super::flow::Flow;
 use super::interpreter::{Run, kept_function};
 use crate::documents::FieldValues;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::LambdaBody;
-use crate::library::{Machine, field_items};
+use crate::library::{Machine, call_method, field_items};
 use crate::outside::{OfMachine, Outside};
 use crate::types::Binary;
 use crate::values::{Value, each_container, is_of_one_script};
@@ -213,44 +212,21 @@ impl Machine for Run<'_> {
     }
 
     fn lambda(&mut self, lambda: &Value, arguments: &[Value], at: u32) -> Outcome<Value> {
-        let Value::Lambda(number) = lambda else {
-            return Err(ScriptError::cast(
-                at,
-                format!("Cannot cast from [{}] to a function.", lambda.class()),
-            ));
-        };
         self.tick(at)?;
-        let script = self.script;
-        let lambda = &script.lambdas[usize::from(*number)];
-        if let LambdaBody::Reference(reference) = &lambda.body {
-            return self.call_reference(reference, arguments, at);
-        }
-        if lambda.parameters.len() != arguments.len() {
-            return Err(ScriptError::argument(
-                at,
-                format!(
-                    "Incorrect number of parameters for lambda: expected {}, found {}",
-                    arguments.len(),
-                    lambda.parameters.len()
-                ),
-            ));
-        }
-        for (slot, argument) in lambda.parameters.iter().zip(arguments) {
-            self.locals[self.base + usize::from(*slot)] = argument.clone();
-        }
-        match &lambda.body {
-            LambdaBody::Expr(expr) => self.eval(expr),
-            LambdaBody::Block(body) => match self.nested(body, at)? {
-                Flow::Return(value) => Ok(value),
-                _ => Ok(Value::Null),
-            },
-            LambdaBody::Reference(reference) => self.call_reference(reference, arguments, at),
+        match lambda {
+            Value::Lambda(closure) => self.call_lambda(*closure, arguments, at),
+            // A pattern is the predicate that finds it.
+            Value::Pattern(_) => call_method(self, lambda, "test", arguments.to_vec(), at),
+            other => {
+                let reason = format!("Cannot cast from [{}] to a function.", other.class());
+                Err(ScriptError::cast(at, reason))
+            }
         }
     }
 
     fn takes(&self, lambda: &Value, count: usize) -> bool {
-        let Value::Lambda(number) = lambda else { return false };
-        let lambda = &self.script.lambdas[usize::from(*number)];
+        let Value::Lambda(closure) = lambda else { return false };
+        let lambda = &self.script.lambdas[usize::from(closure.number)];
         !matches!(lambda.body, LambdaBody::Reference(_)) && lambda.parameters.len() == count
     }
 

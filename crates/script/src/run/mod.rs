@@ -11,6 +11,7 @@ mod ceiling;
 mod emit;
 mod flow;
 mod frozen;
+mod functions;
 mod given_value;
 mod interpreter;
 mod machine;

@@ -56,3 +56,43 @@ fn streams_are_collected() {
         ("def n = []; [1, 2].stream().forEachOrdered(x -> n.add(x)); n.toString()", "[1, 2]"),
     ]);
 }
+
+#[test]
+fn functions_take_lambdas() {
+    check(&[
+        (
+            "int twice(Function f, int x) { int a = 9; return f.apply(f.apply(x)) } int by = 5; twice(x -> x + by, 1)",
+            "11",
+        ),
+        (
+            "def all(Function f, List l) { return l.stream().map(f).collect(Collectors.toList()) } all(String::length, ['a', 'bb']).toString()",
+            "[1, 2]",
+        ),
+        (
+            "List order(List l, Comparator c) { l.sort(c); return l } order([1, 3, 2], (a, b) -> b - a).toString()",
+            "[3, 2, 1]",
+        ),
+        (
+            "int inner(Function f, int n) { return f.apply(n) } int outer(Function f, int n) { int z = 9; return inner(x -> f.apply(x) + z, n) } outer(x -> x * 2, 3)",
+            "15",
+        ),
+        // A lambda that calls itself.
+        (
+            "int run(BiFunction f, int n) { return f.apply(f, n) } run((self, n) -> n == 0 ? 0 : self.apply(self, n - 1) + n, 4)",
+            "10",
+        ),
+        (
+            "def first(List l) { return l.get(0).apply(1) } int a = 5; int b = 6; List l = []; l.add(x -> x + b); first(l)",
+            "7",
+        ),
+        (
+            "List make() { List l = []; l.add(x -> x); return l } make().get(0).apply(1)",
+            "illegal_argument_exception: a lambda of a function that has returned is not supported by Limber yet",
+        ),
+        (
+            "int f(int x) { return x } f(x -> x)",
+            "illegal_argument_exception: Cannot pass lambda to [int], not a functional interface",
+        ),
+        ("List l = ['ab', 'c']; l.removeIf(/a/.asPredicate()); l.toString()", "[c]"),
+    ]);
+}

@@ -27,4 +27,4 @@ pub(crate) use object::nesting_of;
 pub(crate) use regex::{Matcher, Regex, after, byte_of};
 pub use settled::{Kept, Origin, Settled, check_references};
 pub(crate) use value::STEPS_MAX;
-pub use value::Value;
+pub use value::{Closure, Value};

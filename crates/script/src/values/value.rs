@@ -39,6 +39,15 @@ pub(crate) const TEXT_DEPTH: u32 = 20;
 /// Longest string that a list is printed as, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// A lambda of a script, and the call of a function in which it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closure {
+    /// Its number in the script.
+    pub number: u16,
+    /// The number of the call; 0 is the script itself.
+    pub call: u64,
+}
+
 /// A value of a running script. Cheap to clone: lists, maps and builders are shared, as in Java.
 #[derive(Debug, Clone)]
 pub enum Value {
@@ -78,8 +87,8 @@ pub enum Value {
     Doc,
     /// `params`.
     Params,
-    /// A lambda of the script, by number.
-    Lambda(u16),
+    /// A lambda of the script.
+    Lambda(Closure),
     /// A `grok` or `dissect` pattern of the script, by number.
     Extractor(u16),
     /// A regular expression of the script, by number.
