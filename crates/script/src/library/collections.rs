@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::augmented;
 use super::context::token_member;
+use super::java::{key_iterator, list_iterator};
 use super::machine::Machine;
 use super::order::sort_values;
 use super::store::{admit, position, put_entry};
@@ -26,6 +27,7 @@ pub(crate) fn list_method(
         ("size" | "getLength", []) => Value::Int(list.borrow().len() as i32),
         ("count", []) => Value::Long(list.borrow().len() as i64),
         ("isEmpty", []) => Value::Bool(list.borrow().is_empty()),
+        ("iterator", []) => list_iterator(target, machine.items(target, at)?, at)?,
         ("get", [index]) => {
             let items = list.borrow();
             items[index_within(index, items.len(), at)?].clone()
@@ -285,6 +287,10 @@ fn set_method(
         ("add", [item]) => Value::Bool(put_entry(machine, map, (item.clone(), Value::Null), at)?.is_none()),
         ("contains", [item]) => Value::Bool(map.borrow().get(item).is_some()),
         ("remove", [item]) => Value::Bool(remove(map, item).is_some()),
+        ("iterator", []) => {
+            let items = machine.items(target, at)?;
+            key_iterator(target, items.clone(), items, at)?
+        }
         ("addAll", [more]) => {
             let more = machine.items(more, at)?;
             let before = map.borrow().len();

@@ -453,7 +453,7 @@ fn access_method(
 pub(crate) fn is_change(method: &str) -> bool {
     // Changes through a view of a map.
     if method.contains('.') {
-        return true;
+        return !method.ends_with(".iterator");
     }
     matches!(
         method,

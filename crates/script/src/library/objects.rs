@@ -13,6 +13,9 @@ pub(super) fn method(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
+    if let Some(found) = super::java::iterator_method(machine, target, name, arguments, at)? {
+        return Ok(Some(found));
+    }
     match super::java::held_by(target) {
         Some(held) => optional_method(machine, target, held, name, arguments, at),
         None => super::context::method(machine, target, name, arguments, at),

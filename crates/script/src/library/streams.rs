@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::collectors::collected;
-use super::java::{iterator, optional, summarized};
+use super::java::{optional, summarized};
 use super::machine::Machine;
 use super::methods::call_method;
 use super::order::{extreme, sort_values};
@@ -209,7 +209,6 @@ fn gather(
     at: u32,
 ) -> Outcome<Option<Value>> {
     Ok(Some(match (name, arguments) {
-        ("iterator", []) => iterator(items, at)?,
         ("peek", [lambda]) => {
             for item in &items {
                 machine.lambda(lambda, std::slice::from_ref(item), at)?;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::collections::entry;
+use super::java::key_iterator;
 use super::machine::Machine;
 use super::store::{position, same};
 use super::streams::passes;
@@ -14,10 +15,10 @@ use crate::values::{MapValue, Value, remove};
 const VIEWS: [&str; 3] = ["keySet", "values", "entrySet"];
 const CHANGES: [&str; 5] = ["clear", "remove", "removeAll", "removeIf", "retainAll"];
 
-/// Whether a method of a view changes its map. The call is then one of the map, with the name
-/// `view.method`.
+/// Whether a method of a view changes its map, or returns an iterator that can. The call is then one of the
+/// map, with the name `view.method`.
 pub(crate) fn is_change_of_view(view: &str, method: &str) -> bool {
-    VIEWS.contains(&view) && CHANGES.contains(&method)
+    VIEWS.contains(&view) && (method == "iterator" || CHANGES.contains(&method))
 }
 
 /// Calls `view.method`; `None` if this is another method.
@@ -30,17 +31,16 @@ pub(super) fn method(
 ) -> Outcome<Option<Value>> {
     let Some((view, method)) = name.split_once('.') else { return Ok(None) };
     let entries = map.borrow().walk();
+    if let ("iterator", []) = (method, arguments) {
+        return iterator_of(map, view, entries, at).map(Some);
+    }
     let others = match (method, arguments) {
         ("removeAll" | "retainAll", [others]) => machine.items(others, at)?,
         _ => Vec::new(),
     };
     let mut is_changed = false;
     for (key, value) in entries {
-        let item = match view {
-            "keySet" => key.clone(),
-            "values" => value.clone(),
-            _ => entry((key.clone(), value.clone())),
-        };
+        let item = item_of(view, &key, &value);
         let goes = match (method, arguments) {
             ("clear", []) => true,
             ("removeIf", [lambda]) => passes(machine, lambda, &item, at)?,
@@ -55,4 +55,24 @@ pub(super) fn method(
         }
     }
     Ok(Some(if method == "clear" { Value::Null } else { Value::Bool(is_changed) }))
+}
+
+/// Returns what a view shows of an entry.
+fn item_of(view: &str, key: &Value, value: &Value) -> Value {
+    match view {
+        "keySet" => key.clone(),
+        "values" => value.clone(),
+        _ => entry((key.clone(), value.clone())),
+    }
+}
+
+fn iterator_of(
+    map: &Rc<RefCell<MapValue>>,
+    view: &str,
+    entries: Vec<(Value, Value)>,
+    at: u32,
+) -> Outcome<Value> {
+    let items = entries.iter().map(|(key, value)| item_of(view, key, value)).collect();
+    let keys = entries.into_iter().map(|(key, _)| key).collect();
+    key_iterator(&Value::Map(map.clone()), keys, items, at)
 }

@@ -96,3 +96,33 @@ fn functions_take_lambdas() {
         ("List l = ['ab', 'c']; l.removeIf(/a/.asPredicate()); l.toString()", "[c]"),
     ]);
 }
+
+#[test]
+fn iterators_remove_items() {
+    check(&[
+        (
+            "def l = [1, 2, 3, 4]; def i = l.iterator(); while (i.hasNext()) { if (i.next() % 2 == 0) i.remove() } l.toString()",
+            "[1, 3]",
+        ),
+        (
+            "def s = new TreeSet([1, 2, 3]); def i = s.iterator(); i.next(); i.remove(); i.next(); s.toString()",
+            "[2, 3]",
+        ),
+        (
+            "def m = ['a': 1, 'b': 2]; for (Iterator i = m.entrySet().iterator(); i.hasNext();) { if (i.next().getValue() == 1) { i.remove() } } m.toString()",
+            "{b=2}",
+        ),
+        ("def m = ['a': 1, 'b': 2]; def i = m.values().iterator(); i.next(); i.remove(); m.toString()", "{b=2}"),
+        (
+            "def i = [1, 2, 3].iterator(); i.next(); def l = []; i.forEachRemaining(x -> l.add(x)); l.toString()",
+            "[2, 3]",
+        ),
+        ("[1].iterator().remove()", "illegal_state_exception: "),
+        ("def l = [1]; def i = l.iterator(); i.next(); l.add(2); i.remove()", "concurrent_modification_exception: "),
+        ("def i = [1].iterator(); i.next(); i.next()", "no_such_element_exception: "),
+        (
+            "def o = 1; for (int i = 0; i < 99; i++) { def m = [:]; m.put(o, 1); o = m.entrySet().iterator() } 1",
+            "illegal_argument_exception: objects are nested deeper than 50 levels",
+        ),
+    ]);
+}

@@ -10,7 +10,7 @@ use crate::error::{Failure, Outcome};
 /// Largest nesting of objects that hold objects: dropping, printing and comparing one recurses as deeply.
 const NESTING_MAX: u32 = 50;
 
-/// An object that never changes, such as a `BigDecimal` or a `LocalDate`.
+/// An object such as a `BigDecimal` or a `LocalDate`. The values that it holds stay the same.
 ///
 /// **Invariant**: an object that holds values is nested at most [`NESTING_MAX`] deep ([`nesting_of`]).
 pub trait JavaObject: Debug {
@@ -52,6 +52,11 @@ pub trait JavaObject: Debug {
     /// Returns the approximate time of a method, in units of about 10 nanoseconds.
     fn steps(&self) -> usize {
         1
+    }
+
+    /// Whether a method can change it, so that documents must not share it.
+    fn is_mutable(&self) -> bool {
+        false
     }
 
     /// Returns its value as a double, if it is a number.

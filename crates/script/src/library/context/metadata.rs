@@ -219,6 +219,10 @@ impl JavaObject for Metadata {
         Ok(None)
     }
 
+    fn is_mutable(&self) -> bool {
+        true
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

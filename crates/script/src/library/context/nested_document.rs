@@ -179,6 +179,10 @@ impl JavaObject for NestedDocument {
         Ok(None)
     }
 
+    fn is_mutable(&self) -> bool {
+        true
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::nested_document;
 use crate::error::{Outcome, ScriptError};
 use crate::library::Machine;
-use crate::library::java::iterator;
+use crate::library::java::{iterator, list_iterator};
 use crate::library::store::{ITEM_BYTES, admit, put_entry, put_new};
 use crate::library::streams::passes;
 use crate::values::{JavaObject, MapOrder, MapValue, Value, remove};
@@ -248,7 +248,10 @@ pub(super) fn method(
         ("exists", []) => Value::Bool(field.value().is_some()),
         ("isEmpty", []) => Value::Bool(field.size() == 0),
         ("size", []) => Value::Int(field.size() as i32),
-        ("iterator", []) => iterator(field.values(machine, at)?, at)?,
+        ("iterator", []) => match field.value() {
+            Some(list @ Value::List(_)) => list_iterator(&list, machine.items(&list, at)?, at)?,
+            value => iterator(value.into_iter().collect(), at)?,
+        },
         ("get", [default]) => field.value().unwrap_or_else(|| default.clone()),
         ("get", [index, default]) => field.value_at(index.i64(), at)?.unwrap_or_else(|| default.clone()),
         ("hasValue", [lambda]) => {
@@ -432,6 +435,10 @@ impl JavaObject for WriteField {
 
     fn steps(&self) -> usize {
         self.path.borrow().len() / 8 + 1
+    }
+
+    fn is_mutable(&self) -> bool {
+        true
     }
 
     fn as_any(&self) -> &dyn Any {

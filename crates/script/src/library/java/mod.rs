@@ -33,7 +33,7 @@ pub(super) use date::date_of;
 pub(super) use duration::Duration;
 pub(super) use explain::explained;
 pub(super) use formatter::{formatter_of, parse_by, parse_iso};
-pub(super) use iterator::iterator;
+pub(super) use iterator::{iterator, key_iterator, list_iterator, method as iterator_method};
 pub(super) use local::{Local, LocalKind, zoned};
 pub(super) use optional::{held_by, optional};
 pub(super) use period::Period;

@@ -151,6 +151,10 @@ impl JavaObject for Random {
         }))
     }
 
+    fn is_mutable(&self) -> bool {
+        true
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

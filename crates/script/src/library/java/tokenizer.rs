@@ -146,6 +146,10 @@ impl JavaObject for Tokenizer {
         self.text.len() / CHARS_A_STEP + 1
     }
 
+    fn is_mutable(&self) -> bool {
+        true
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -64,17 +64,18 @@ fn distinct(numbers: &[i64]) -> (Vec<i64>, Vec<u32>) {
 
 /// Whether rows may share a value of this class: nothing that a script may call on it changes it.
 fn can_be_shared(value: &Value) -> bool {
-    !matches!(
-        value,
+    match value {
         Value::Field(_)
-            | Value::FieldAccess(_)
-            | Value::Doc
-            | Value::Params
-            | Value::Lambda(_)
-            | Value::Matcher(_)
-            | Value::Text(_)
-            | Value::Exception(..)
-    )
+        | Value::FieldAccess(_)
+        | Value::Doc
+        | Value::Params
+        | Value::Lambda(_)
+        | Value::Matcher(_)
+        | Value::Text(_)
+        | Value::Exception(..) => false,
+        Value::Object(object) => !object.is_mutable(),
+        _ => true,
+    }
 }
 
 impl Coded {

@@ -180,7 +180,7 @@ impl Block<'_, '_> {
         rows: &[u32],
     ) -> Option<Column> {
         let target = self.eval(target, rows)?;
-        if name == "iterator" || (matches!(target.data, Data::Other(_)) && is_change(name)) {
+        if matches!(target.data, Data::Other(_)) && is_change(name) {
             return None;
         }
         let mut parts = vec![target];

@@ -241,6 +241,10 @@ impl JavaObject for Statistics {
         }))
     }
 
+    fn is_mutable(&self) -> bool {
+        true
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
