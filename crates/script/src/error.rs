@@ -147,3 +147,32 @@ fn place(at: usize, source: &str) -> (Value, Value) {
     arrow.push_str("^---- HERE");
     (json!([snippet, arrow]), json!({"offset": at, "start": start, "end": end}))
 }
+
+/// Returns Elasticsearch's name for an exception's class.
+pub(crate) fn exception_kind(class: &str) -> &'static str {
+    match class.rsplit('.').next().unwrap_or(class) {
+        "IllegalArgumentException" => "illegal_argument_exception",
+        "IllegalStateException" => "illegal_state_exception",
+        "ArithmeticException" => "arithmetic_exception",
+        "NullPointerException" => "null_pointer_exception",
+        "RuntimeException" => "runtime_exception",
+        "IndexOutOfBoundsException" => "index_out_of_bounds_exception",
+        "ArrayIndexOutOfBoundsException" => "array_index_out_of_bounds_exception",
+        "StringIndexOutOfBoundsException" => "string_index_out_of_bounds_exception",
+        "ClassCastException" => "class_cast_exception",
+        "NumberFormatException" => "number_format_exception",
+        "UnsupportedOperationException" => "unsupported_operation_exception",
+        "NegativeArraySizeException" => "negative_array_size_exception",
+        "SecurityException" => "security_exception",
+        "NoSuchElementException" => "no_such_element_exception",
+        "ConcurrentModificationException" => "concurrent_modification_exception",
+        "EmptyStackException" => "empty_stack_exception",
+        "MissingFormatArgumentException" => "missing_format_argument_exception",
+        "IllegalFormatException" => "illegal_format_exception",
+        "DateTimeException" => "date_time_exception",
+        "DateTimeParseException" => "date_time_parse_exception",
+        "UnsupportedTemporalTypeException" => "unsupported_temporal_type_exception",
+        "ZoneRulesException" => "zone_rules_exception",
+        _ => "exception",
+    }
+}

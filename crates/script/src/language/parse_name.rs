@@ -135,10 +135,7 @@ impl Parser {
     fn static_member(&mut self, class: &'static str, at: u32) -> Result<Expr, ScriptError> {
         let dot = self.expect(".")?;
         let name = self.name()?;
-        let short = match class {
-            "java.util.Map$Entry" => "Map.Entry",
-            class => class.rsplit('.').next().unwrap_or(class),
-        };
+        let short = short_of(class);
         if short == "Map" && name == "Entry" && self.is(".") {
             return self.static_member("java.util.Map$Entry", at);
         }
@@ -457,6 +454,15 @@ fn empty_of(constant: &str) -> Option<&'static str> {
         "EMPTY_MAP" => Some("emptyMap"),
         "EMPTY_SET" => Some("emptySet"),
         _ => None,
+    }
+}
+
+/// Returns the name under which the library knows the static members of a class.
+fn short_of(class: &'static str) -> &'static str {
+    match class {
+        "java.util.Map$Entry" => "Map.Entry",
+        "java.lang.StrictMath" => "Math",
+        class => class.rsplit('.').next().unwrap_or(class),
     }
 }
 

@@ -10,7 +10,7 @@ use super::machine::Machine;
 use super::sorted_maps::sorted_method;
 use super::store::{admit, position, put_entry};
 use super::streams::passes;
-use crate::error::{Outcome, ScriptError};
+use crate::error::{Outcome, ScriptError, exception_kind};
 use crate::values::{MapOrder, MapValue, Value, remove};
 
 type Items = Rc<RefCell<Vec<Value>>>;
@@ -27,6 +27,8 @@ pub(super) fn list_method(
     let items = || list.borrow().clone();
     Ok(Some(match (name, arguments) {
         ("asList" | "asCollection", []) => target.clone(),
+        ("clone", []) => Value::list(machine.items(target, at)?),
+        ("trimToSize", []) => Value::Null,
         ("containsAll", [others]) => {
             let own = items();
             for other in machine.items(others, at)? {
@@ -132,6 +134,17 @@ fn queue_method(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
+    if let ("removeFirstOccurrence" | "removeLastOccurrence", [item]) = (name, arguments) {
+        let items = list.borrow().clone();
+        let found = match name {
+            "removeFirstOccurrence" => position(machine, items.iter(), item, at)?,
+            _ => position(machine, items.iter().rev(), item, at)?.map(|found| items.len() - 1 - found),
+        };
+        if let Some(found) = found {
+            list.borrow_mut().remove(found);
+        }
+        return Ok(Some(Value::Bool(found.is_some())));
+    }
     if let [item] = arguments {
         let is_first = match name {
             "addFirst" | "offerFirst" | "push" => true,
@@ -248,6 +261,7 @@ pub(super) fn map_method(
             found.retain(|value| !value.is_null());
             Value::list(found)
         }
+        ("clone", []) => Value::Map(map.borrow().clone().shared()),
         ("groupBy", [lambda]) => group_map(machine, entries(), order, lambda, at)?,
         ("getByPath", [path]) => by_path(target, &path.text(), None, at)?,
         ("getByPath", [path, default]) => by_path(target, &path.text(), Some(default), at)?,
@@ -401,6 +415,19 @@ pub(super) fn optional_method(
         ("ifPresent", None) => Value::Null,
         ("orElseGet", Some(value)) => value.clone(),
         ("orElseGet", None) => machine.lambda(lambda, &[], at)?,
+        ("orElseThrow", Some(value)) => value.clone(),
+        ("orElseThrow", None) => return Err(thrown(machine.lambda(lambda, &[], at)?, at)),
         _ => return Ok(None),
     }))
+}
+
+/// Returns the error that throwing a value is.
+fn thrown(value: Value, at: u32) -> ScriptError {
+    match value {
+        Value::Exception(class, message) => ScriptError::new(at, exception_kind(class), message.as_ref()),
+        other => {
+            let reason = format!("Cannot cast from [{}] to [java.lang.Exception].", other.class());
+            ScriptError::cast(at, reason)
+        }
+    }
 }

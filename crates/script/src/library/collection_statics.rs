@@ -4,7 +4,9 @@
 
 use super::collectors::{collector, is_collector};
 use super::comparators;
+use super::java::iterator;
 use super::machine::Machine;
+use super::methods::call_method;
 use super::order::{extreme, ordered, sort_values};
 use super::processors;
 use super::store::{ITEM_BYTES, admit, position, put_new, same};
@@ -38,6 +40,9 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         | ("Stream" | "IntStream" | "LongStream" | "DoubleStream", "empty", 0)
         | ("Stream" | "IntStream" | "LongStream" | "DoubleStream", "of", _)
         | ("IntStream" | "LongStream", "range" | "rangeClosed", 2) => Type::Def,
+        ("Collections", "copy" | "shuffle", 2)
+        | ("Collections", "shuffle" | "enumeration", 1)
+        | ("Collections", "emptyIterator" | "emptyEnumeration", 0) => Type::Def,
         ("Arrays", "equals" | "deepEquals", 2) | ("Objects", "deepEquals", 2) => Type::Bool,
         ("Arrays", "toString" | "deepToString", 1) | ("Objects", "toString", 2) => Type::Str,
         ("Collections", "max" | "min", 2)
@@ -89,12 +94,16 @@ pub(super) fn call(
 /// Calls a method of `Collections` that changes a list; `None` if there is no such method.
 fn changed(machine: &mut impl Machine, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let [target @ Value::List(list), rest @ ..] = arguments else { return Ok(None) };
-    if !matches!(name, "addAll" | "fill" | "replaceAll" | "rotate" | "sort" | "swap") {
+    if !matches!(name, "addAll" | "copy" | "fill" | "replaceAll" | "rotate" | "shuffle" | "sort" | "swap") {
         return Ok(None);
     }
     machine.check_frozen(target, at)?;
     let mut items = list.borrow().clone();
     let returned = match (name, rest) {
+        ("copy" | "shuffle", [] | [_]) => {
+            replace(machine, &mut items, name, rest.first(), at)?;
+            Value::Null
+        }
         ("addAll", [more]) => {
             let more = machine.items(more, at)?;
             more.iter().try_for_each(|item| admit(machine, item, at))?;
@@ -145,6 +154,48 @@ fn changed(machine: &mut impl Machine, name: &str, arguments: &[Value], at: u32)
     Ok(Some(returned))
 }
 
+/// Puts the items of another list, or its own in a random order, into a list.
+fn replace(
+    machine: &mut impl Machine,
+    items: &mut [Value],
+    name: &str,
+    argument: Option<&Value>,
+    at: u32,
+) -> Outcome<()> {
+    if name == "shuffle" {
+        for place in (1..items.len()).rev() {
+            items.swap(place, random_below(machine, argument, place + 1, at)?);
+        }
+        return Ok(());
+    }
+    let from = machine.items(argument.unwrap_or(&Value::Null), at)?;
+    if from.len() > items.len() {
+        return Err(ScriptError::new(at, "index_out_of_bounds_exception", "Source does not fit in dest"));
+    }
+    for (place, item) in items.iter_mut().zip(from) {
+        machine.check_kept(&item, at)?;
+        *place = item;
+    }
+    Ok(())
+}
+
+/// Returns a random number below a bound, from a `Random` of the script if it has one.
+fn random_below(
+    machine: &mut impl Machine,
+    random: Option<&Value>,
+    bound: usize,
+    at: u32,
+) -> Outcome<usize> {
+    machine.spend(1, at)?;
+    match random {
+        None => Ok((machine.outside().random_bits() % bound as u64) as usize),
+        Some(random) => {
+            let number = call_method(machine, random, "nextInt", vec![Value::Int(bound as i32)], at)?;
+            Ok(usize::try_from(number.i64()).unwrap_or(0).min(bound - 1))
+        }
+    }
+}
+
 fn of_collections(
     machine: &mut impl Machine,
     name: &str,
@@ -161,6 +212,8 @@ fn of_collections(
         ("emptyNavigableSet" | "emptySortedSet", []) => Value::Set(MapValue::new(MapOrder::Sorted).shared()),
         ("unmodifiableNavigableMap" | "unmodifiableNavigableSet", [collection]) => collection.clone(),
         ("list", [collection]) => Value::list(machine.items(collection, at)?),
+        ("emptyIterator" | "emptyEnumeration", []) => iterator(Vec::new(), at)?,
+        ("enumeration", [collection]) => iterator(machine.items(collection, at)?, at)?,
         ("emptySet", []) => Value::Set(MapValue::new(MapOrder::Hashed).shared()),
         ("singleton", [item]) => set_of(machine, vec![item.clone()], at)?,
         ("singletonMap", [key, value]) => Value::map(vec![(key.clone(), value.clone())], true),

@@ -287,6 +287,7 @@ fn set_method(
         ("add", [item]) => Value::Bool(put_entry(machine, map, (item.clone(), Value::Null), at)?.is_none()),
         ("contains", [item]) => Value::Bool(map.borrow().get(item).is_some()),
         ("remove", [item]) => Value::Bool(remove(map, item).is_some()),
+        ("clone", []) => Value::Set(map.borrow().clone().shared()),
         ("iterator", []) => {
             let items = machine.items(target, at)?;
             key_iterator(target, items.clone(), items, at)?

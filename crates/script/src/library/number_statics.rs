@@ -31,6 +31,11 @@ pub(crate) fn constant(class: &str, name: &str) -> Option<Literal> {
         ("Float", "POSITIVE_INFINITY") => Literal::Float(f32::INFINITY),
         ("Float", "NEGATIVE_INFINITY") => Literal::Float(f32::NEG_INFINITY),
         ("Float", "NaN") => Literal::Float(f32::NAN),
+        ("Character", "MIN_CODE_POINT") => Literal::Int(0),
+        ("Character", "MAX_CODE_POINT") => Literal::Int(0x10_FFFF),
+        ("Character", "MIN_SUPPLEMENTARY_CODE_POINT") => Literal::Int(0x1_0000),
+        ("Character", "MIN_RADIX") => Literal::Int(2),
+        ("Character", "MAX_RADIX") => Literal::Int(36),
         ("Float", "MAX_EXPONENT") => Literal::Int(127),
         ("Float", "MIN_EXPONENT") => Literal::Int(-126),
         _ => return None,
@@ -52,6 +57,14 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         ("Integer" | "Long", "numberOfLeadingZeros" | "numberOfTrailingZeros" | "signum", 1)
         | ("Integer" | "Long", "compareUnsigned", 2) => Type::Int,
         ("Integer" | "Long", "toOctalString" | "toUnsignedString", 1) => Type::Str,
+        ("Byte" | "Short", "parseByte" | "parseShort" | "valueOf", 1 | 2)
+        | ("Byte" | "Short", "decode" | "hashCode" | "toUnsignedInt", 1)
+        | ("Byte" | "Short", "compare", 2)
+        | ("Short", "reverseBytes", 1) => Type::Int,
+        ("Byte" | "Short", "toUnsignedLong", 1) => Type::Long,
+        ("Byte" | "Short", "toString", 1) | ("Integer" | "Long", "toUnsignedString", 2) => Type::Str,
+        ("Integer", "parseUnsignedInt", 2) => Type::Int,
+        ("Long", "parseUnsignedLong", 2) => Type::Long,
         ("Integer", "parseUnsignedInt", 1) => Type::Int,
         ("Long", "parseUnsignedLong", 1) | ("Integer", "toUnsignedLong", 1) => Type::Long,
         ("Integer" | "Long" | "Double" | "Float" | "Boolean", "hashCode", 1) => Type::Int,
@@ -84,6 +97,7 @@ pub(super) fn call(class: &str, name: &str, arguments: &[Value], at: u32) -> Out
             None => hash(name, number, rest),
             found => found,
         },
+        ("Byte" | "Short", [number, rest @ ..]) => small(class, name, number, rest, at)?,
         ("Math", [number, rest @ ..]) => neighbour(name, number.f64(), rest),
         _ => None,
     })
@@ -144,6 +158,12 @@ fn integer(name: &str, number: &Value, rest: &[Value], at: u32) -> Outcome<Optio
             let text = text();
             Value::Int(text.parse::<u32>().map_err(|_| number_format(&text, at))? as i32)
         }
+        ("parseUnsignedInt", [radix]) => {
+            let text = text();
+            let number = u32::try_from(unsigned(&text, radix, at)?);
+            Value::Int(number.map_err(|_| number_format(&text, at))? as i32)
+        }
+        ("toUnsignedString", [radix]) => unsigned_text(bits.into(), radix),
         ("rotateLeft", [count]) => Value::Int(own.rotate_left(count.i64() as u32 & 31)),
         ("rotateRight", [count]) => Value::Int(own.rotate_right(count.i64() as u32 & 31)),
         ("compareUnsigned", [other]) => Value::Int(bits.cmp(&(other.i64() as u32)) as i32),
@@ -182,6 +202,8 @@ fn long(name: &str, number: &Value, rest: &[Value], at: u32) -> Outcome<Option<V
             let text = text();
             Value::Long(text.parse::<u64>().map_err(|_| number_format(&text, at))? as i64)
         }
+        ("parseUnsignedLong", [radix]) => Value::Long(unsigned(&text(), radix, at)? as i64),
+        ("toUnsignedString", [radix]) => unsigned_text(bits, radix),
         ("rotateLeft", [count]) => Value::Long(own.rotate_left(count.i64() as u32 & 63)),
         ("rotateRight", [count]) => Value::Long(own.rotate_right(count.i64() as u32 & 63)),
         ("compareUnsigned", [other]) => Value::Int(bits.cmp(&(other.i64() as u64)) as i32),
@@ -195,6 +217,59 @@ fn long(name: &str, number: &Value, rest: &[Value], at: u32) -> Outcome<Option<V
         }
         _ => return Ok(None),
     }))
+}
+
+/// Calls a static method of `Byte` or `Short`.
+fn small(class: &str, name: &str, number: &Value, rest: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let is_byte = class == "Byte";
+    let mask = if is_byte { 0xFF } else { 0xFFFF };
+    let (least, most) = match is_byte {
+        true => (i64::from(i8::MIN), i64::from(i8::MAX)),
+        false => (i64::from(i16::MIN), i64::from(i16::MAX)),
+    };
+    let text = number.text();
+    let fitting = |number: Option<i64>| {
+        let number = number.filter(|number| (least..=most).contains(number));
+        number.map(|number| Value::Int(number as i32)).ok_or_else(|| number_format(&text, at))
+    };
+    Ok(Some(match (name, rest) {
+        ("valueOf", []) if number.is_number() => number.clone(),
+        ("parseByte" | "parseShort" | "valueOf", []) => fitting(text.parse().ok())?,
+        ("parseByte" | "parseShort" | "valueOf", [radix]) => {
+            let radix = u32::try_from(radix.i64()).ok().filter(|radix| (2..=36).contains(radix));
+            fitting(radix.and_then(|radix| i64::from_str_radix(&text, radix).ok()))?
+        }
+        ("decode", []) => fitting(decoded(&text))?,
+        ("hashCode", []) => Value::Int(number.i64() as i32),
+        ("toUnsignedInt", []) => Value::Int((number.i64() & mask) as i32),
+        ("toUnsignedLong", []) => Value::Long(number.i64() & mask),
+        ("reverseBytes", []) => Value::Int((number.i64() as i16).swap_bytes().into()),
+        ("toString", []) => Value::str(text),
+        ("compare", [other]) => {
+            Value::Int(number.i64().saturating_sub(other.i64()).clamp(-mask, mask) as i32)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Reads a whole number without a sign in another base.
+fn unsigned(text: &str, radix: &Value, at: u32) -> Outcome<u64> {
+    let radix = u32::try_from(radix.i64()).ok().filter(|radix| (2..=36).contains(radix));
+    let number = radix.and_then(|radix| u64::from_str_radix(text, radix).ok());
+    number.ok_or_else(|| number_format(text, at))
+}
+
+/// Writes a whole number without a sign in another base; 10 takes the place of one that does not exist.
+fn unsigned_text(mut number: u64, radix: &Value) -> Value {
+    let radix = u32::try_from(radix.i64()).ok().filter(|radix| (2..=36).contains(radix)).unwrap_or(10);
+    let mut digits = Vec::new();
+    loop {
+        digits.push(char::from_digit((number % u64::from(radix)) as u32, radix).unwrap_or('0'));
+        number /= u64::from(radix);
+        if number == 0 {
+            return Value::str(digits.iter().rev().collect::<String>());
+        }
+    }
 }
 
 fn boolean(name: &str, left: &Value, right: &Value) -> Option<Value> {

@@ -124,6 +124,7 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         ("Long", "parseLong" | "valueOf", 2) => Type::Long,
         ("Integer" | "Long", "toString", 2) | ("Objects", "toString", 1) => Type::Str,
         ("Character", name, 1) if texts::character_returns(name).is_some() => texts::character_returns(name)?,
+        ("Character", name, 2) if texts::pair_returns(name).is_some() => texts::pair_returns(name)?,
         ("Objects", "requireNonNull", 1) | ("Comparator", "naturalOrder" | "reverseOrder", 0) => Type::Def,
         ("Collections", "reverseOrder", 0) => Type::Def,
         ("Collections", "frequency", 2) => Type::Int,
@@ -256,7 +257,7 @@ fn call_of_number(
         ("Double", "isNaN", [number]) => Value::Bool(number.f64().is_nan()),
         ("Double", "isInfinite", [number]) => Value::Bool(number.f64().is_infinite()),
         ("Double", "isFinite", [number]) => Value::Bool(number.f64().is_finite()),
-        (_, "compare", [left, right]) => {
+        (_, "compare", [left, right]) if class != "Character" => {
             Value::Int(left.compare(right).map_err(|failure| failed(failure, at))? as i32)
         }
         (_, "sum", [left, right]) => machine.binary(Binary::Add, left, right, at)?,
@@ -427,6 +428,7 @@ pub(crate) fn create_object(
             }
             Value::Set(made)
         }
+        ("String", []) => Value::str(""),
         ("StringBuilder" | "StringBuffer", []) => Value::Text(Rc::default()),
         ("StringBuilder" | "StringBuffer", [text]) => {
             Value::Text(Rc::new(RefCell::new(Builder::of(&text.text()))))

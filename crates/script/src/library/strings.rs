@@ -89,6 +89,10 @@ fn units(
             };
             Value::list(text.encode_utf16().map(shown).collect())
         }
+        ("codePoints", []) => {
+            machine.check_room(text.len().saturating_mul(ITEM_BYTES), at)?;
+            Value::list(text.chars().map(|letter| Value::Int(letter as i32)).collect())
+        }
         ("subSequence", [start, end]) => {
             return parts(machine, text, "substring", &[start.clone(), end.clone()], at);
         }

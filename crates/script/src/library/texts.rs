@@ -13,10 +13,24 @@ use crate::values::{Builder, Value};
 pub(super) fn character_returns(name: &str) -> Option<Type> {
     Some(match name {
         "isDigit" | "isLetter" | "isLetterOrDigit" | "isWhitespace" | "isUpperCase" | "isLowerCase"
-        | "isAlphabetic" => Type::Bool,
-        "toUpperCase" | "toLowerCase" => Type::Char,
-        "getNumericValue" => Type::Int,
+        | "isAlphabetic" | "isSpaceChar" | "isISOControl" | "isBmpCodePoint" | "isSupplementaryCodePoint"
+        | "isValidCodePoint" | "isSurrogate" | "isHighSurrogate" => Type::Bool,
+        "toUpperCase" | "toLowerCase" | "valueOf" | "reverseBytes" | "highSurrogate" | "lowSurrogate" => {
+            Type::Char
+        }
+        "getNumericValue" | "charCount" | "hashCode" => Type::Int,
         "toString" => Type::Str,
+        "toChars" => Type::Def,
+        _ => return None,
+    })
+}
+
+/// Returns the type that a static method of `Character` with two arguments returns.
+pub(super) fn pair_returns(name: &str) -> Option<Type> {
+    Some(match name {
+        "compare" | "digit" | "toCodePoint" => Type::Int,
+        "forDigit" => Type::Char,
+        "isSurrogatePair" => Type::Bool,
         _ => return None,
     })
 }
@@ -24,7 +38,10 @@ pub(super) fn character_returns(name: &str) -> Option<Type> {
 /// Calls a static method of characters, or of numbers in other bases; `None` if there is no such method here.
 pub(super) fn static_call(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     Ok(Some(match (class, name, arguments) {
-        ("Character", name, [unit]) if name != "toString" => return Ok(character(name, unit)),
+        ("Character", name, [unit]) if name != "toString" => {
+            return Ok(character(name, unit).or_else(|| code_point(name, unit)));
+        }
+        ("Character", name, [first, second]) => return Ok(of_pair(name, first, second)),
         ("Integer" | "Long", "parseInt" | "parseLong" | "valueOf", [text, radix]) => {
             let text = text.text();
             let refused = || {
@@ -106,6 +123,78 @@ fn character(name: &str, unit: &Value) -> Option<Value> {
     })
 }
 
+/// Calls a static method of `Character` about a number that stands for a character, or about one unit of it.
+fn code_point(name: &str, code: &Value) -> Option<Value> {
+    let number = match code {
+        Value::Str(text) => i64::from(text.encode_utf16().next()?),
+        other => other.i64(),
+    };
+    let (unit, is_wide) = (number as u16, (0x1_0000..=0x10_FFFF).contains(&number));
+    let letter = u32::try_from(number).ok().and_then(char::from_u32);
+    Some(match name {
+        "isSpaceChar" => {
+            Value::Bool(letter.is_some_and(|letter| letter.is_whitespace() && !letter.is_control()))
+        }
+        "isISOControl" => Value::Bool(letter.is_some_and(char::is_control)),
+        "isBmpCodePoint" => Value::Bool((0..0x1_0000).contains(&number)),
+        "isSupplementaryCodePoint" => Value::Bool(is_wide),
+        "isValidCodePoint" => Value::Bool((0..=0x10_FFFF).contains(&number)),
+        "isSurrogate" => Value::Bool((0xD800..0xE000).contains(&number)),
+        "isHighSurrogate" => Value::Bool((0xD800..0xDC00).contains(&number)),
+        "charCount" => Value::Int(if number >= 0x1_0000 { 2 } else { 1 }),
+        "hashCode" => Value::Int(unit.into()),
+        "valueOf" => Value::Char(unit),
+        "reverseBytes" => Value::Char(unit.swap_bytes()),
+        "highSurrogate" => Value::Char(((number >> 10) as u16).wrapping_add(0xD7C0)),
+        "lowSurrogate" => Value::Char((number & 0x3FF) as u16 + 0xDC00),
+        "toChars" => {
+            let units = letter?.encode_utf16(&mut [0; 2]).iter().map(|unit| Value::Char(*unit)).collect();
+            Value::list(units)
+        }
+        _ => return None,
+    })
+}
+
+/// Calls a static method of `Character` with two arguments.
+fn of_pair(name: &str, first: &Value, second: &Value) -> Option<Value> {
+    let unit = |value: &Value| match value {
+        Value::Str(text) => text.encode_utf16().next().map_or(0, i64::from),
+        other => other.i64(),
+    };
+    let (left, right) = (unit(first), unit(second));
+    let (high, low) = ((0xD800..0xDC00).contains(&left), (0xDC00..0xE000).contains(&right));
+    Some(match name {
+        "compare" => Value::Int(i32::from(left as u16) - i32::from(right as u16)),
+        "isSurrogatePair" => Value::Bool(high && low),
+        "toCodePoint" => Value::Int(((left as i32 & 0x3FF) << 10) + (right as i32 & 0x3FF) + 0x1_0000),
+        "digit" => {
+            let letter = u32::try_from(left).ok().and_then(char::from_u32);
+            let digit = letter.zip(radix_of(second)).and_then(|(letter, radix)| letter.to_digit(radix));
+            Value::Int(digit.map_or(-1, |digit| digit as i32))
+        }
+        "forDigit" => {
+            let digit = u32::try_from(left).ok().zip(radix_of(second));
+            let digit = digit.and_then(|(digit, radix)| char::from_digit(digit, radix));
+            Value::Char(digit.map_or(0, |digit| digit as u16))
+        }
+        _ => return None,
+    })
+}
+
+/// Methods of a `StringBuilder` that are those of its text.
+const READS_OF_BUILDERS: &[&str] = &[
+    "chars",
+    "codePointAt",
+    "codePointBefore",
+    "codePointCount",
+    "codePoints",
+    "indexOf",
+    "lastIndexOf",
+    "offsetByCodePoints",
+    "subSequence",
+    "substring",
+];
+
 /// Calls a method of a `StringBuilder`; `None` if there is no such method.
 pub(super) fn builder_method(
     machine: &mut impl Machine,
@@ -115,15 +204,12 @@ pub(super) fn builder_method(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
-    if let "indexOf" | "lastIndexOf" | "substring" = name {
+    if READS_OF_BUILDERS.contains(&name) {
         let text = builder.borrow().text();
         return super::strings::string_method(machine, &text, name, arguments, at);
     }
     // A script may add a builder to itself.
-    let more = match (name, arguments) {
-        ("append", [more]) | ("insert" | "replace", [.., more]) => more.text(),
-        _ => String::new(),
-    };
+    let more = added_text(machine, name, arguments, at)?;
     machine.grow(2 * more.len(), at)?;
     let mut builder = builder.borrow_mut();
     let units = builder.units_mut();
@@ -137,7 +223,7 @@ pub(super) fn builder_method(
                 ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
             });
         }
-        ("append", [_]) => builder.push(&more),
+        ("append", [_] | [_, _, _]) | ("appendCodePoint", [_]) => builder.push(&more),
         ("setCharAt", [index, unit]) => {
             let index = place(index, units.len().saturating_sub(1), at)?;
             if let (Some(slot), Value::Char(unit)) = (units.get_mut(index), unit) {
@@ -173,6 +259,24 @@ pub(super) fn builder_method(
         _ => return Ok(None),
     }
     Ok(Some(target.clone()))
+}
+
+/// Returns the text that a method adds to a builder.
+fn added_text(machine: &mut impl Machine, name: &str, arguments: &[Value], at: u32) -> Outcome<String> {
+    Ok(match (name, arguments) {
+        ("append", [more]) | ("insert" | "replace", [.., more]) => more.text(),
+        ("append", [more, start, end]) => {
+            let part = [start.clone(), end.clone()];
+            let part = super::strings::string_method(machine, &more.text(), "substring", &part, at)?;
+            part.map_or_else(String::new, |part| part.text())
+        }
+        ("appendCodePoint", [code]) => {
+            let letter = u32::try_from(code.i64()).ok().and_then(char::from_u32);
+            let reason = || format!("Not a valid Unicode code point: 0x{:X}", code.i64());
+            letter.ok_or_else(|| ScriptError::argument(at, reason()))?.to_string()
+        }
+        _ => String::new(),
+    })
 }
 
 /// Returns a position in a builder that is at most `most`.

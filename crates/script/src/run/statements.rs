@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::interpreter::Run;
-use crate::error::{Outcome, ScriptError, failed};
+use crate::error::{Outcome, ScriptError, exception_kind, failed};
 use crate::language::{Expr, Stmt};
 use crate::library::Machine;
 use crate::types::Type;
@@ -48,7 +48,7 @@ impl<'a> Run<'a> {
                 let at = thrown.at;
                 return Err(match self.eval(thrown)? {
                     Value::Exception(class, message) => {
-                        ScriptError::new(at, kind_of(class), message.as_ref())
+                        ScriptError::new(at, exception_kind(class), message.as_ref())
                     }
                     other => ScriptError::cast(
                         at,
@@ -124,8 +124,8 @@ impl<'a> Run<'a> {
         self.depth = depth;
         for (class, slot, caught) in catches {
             let is_caught = matches!(*class, "java.lang.Exception" | "java.lang.RuntimeException")
-                || kind_of(class) == error.kind
-                || parents_of(error.kind).contains(&kind_of(class));
+                || exception_kind(class) == error.kind
+                || parents_of(error.kind).contains(&exception_kind(class));
             if is_caught {
                 self.grow(error.reason.len(), error.at.unwrap_or(0))?;
                 let exception = Value::Exception(class, error.reason.as_str().into());
@@ -134,35 +134,6 @@ impl<'a> Run<'a> {
             }
         }
         Err(error)
-    }
-}
-
-/// Returns Elasticsearch's name for an exception's class.
-fn kind_of(class: &str) -> &'static str {
-    match class.rsplit('.').next().unwrap_or(class) {
-        "IllegalArgumentException" => "illegal_argument_exception",
-        "IllegalStateException" => "illegal_state_exception",
-        "ArithmeticException" => "arithmetic_exception",
-        "NullPointerException" => "null_pointer_exception",
-        "RuntimeException" => "runtime_exception",
-        "IndexOutOfBoundsException" => "index_out_of_bounds_exception",
-        "ArrayIndexOutOfBoundsException" => "array_index_out_of_bounds_exception",
-        "StringIndexOutOfBoundsException" => "string_index_out_of_bounds_exception",
-        "ClassCastException" => "class_cast_exception",
-        "NumberFormatException" => "number_format_exception",
-        "UnsupportedOperationException" => "unsupported_operation_exception",
-        "NegativeArraySizeException" => "negative_array_size_exception",
-        "SecurityException" => "security_exception",
-        "NoSuchElementException" => "no_such_element_exception",
-        "ConcurrentModificationException" => "concurrent_modification_exception",
-        "EmptyStackException" => "empty_stack_exception",
-        "MissingFormatArgumentException" => "missing_format_argument_exception",
-        "IllegalFormatException" => "illegal_format_exception",
-        "DateTimeException" => "date_time_exception",
-        "DateTimeParseException" => "date_time_parse_exception",
-        "UnsupportedTemporalTypeException" => "unsupported_temporal_type_exception",
-        "ZoneRulesException" => "zone_rules_exception",
-        _ => "exception",
     }
 }
 

@@ -112,17 +112,67 @@ fn iterators_remove_items() {
             "def m = ['a': 1, 'b': 2]; for (Iterator i = m.entrySet().iterator(); i.hasNext();) { if (i.next().getValue() == 1) { i.remove() } } m.toString()",
             "{b=2}",
         ),
-        ("def m = ['a': 1, 'b': 2]; def i = m.values().iterator(); i.next(); i.remove(); m.toString()", "{b=2}"),
+        (
+            "def m = ['a': 1, 'b': 2]; def i = m.values().iterator(); i.next(); i.remove(); m.toString()",
+            "{b=2}",
+        ),
         (
             "def i = [1, 2, 3].iterator(); i.next(); def l = []; i.forEachRemaining(x -> l.add(x)); l.toString()",
             "[2, 3]",
         ),
         ("[1].iterator().remove()", "illegal_state_exception: "),
-        ("def l = [1]; def i = l.iterator(); i.next(); l.add(2); i.remove()", "concurrent_modification_exception: "),
+        (
+            "def l = [1]; def i = l.iterator(); i.next(); l.add(2); i.remove()",
+            "concurrent_modification_exception: ",
+        ),
         ("def i = [1].iterator(); i.next(); i.next()", "no_such_element_exception: "),
         (
             "def o = 1; for (int i = 0; i < 99; i++) { def m = [:]; m.put(o, 1); o = m.entrySet().iterator() } 1",
             "illegal_argument_exception: objects are nested deeper than 50 levels",
+        ),
+    ]);
+}
+
+#[test]
+fn characters_and_small_numbers_are_converted() {
+    check(&[
+        ("Character.isISOControl(10) + ' ' + Character.isSpaceChar(160)", "true true"),
+        ("Character.digit('f'.charAt(0), 16) + ' ' + Character.digit('g'.charAt(0), 16)", "15 -1"),
+        ("Character.toString(Character.forDigit(11, 16))", "b"),
+        ("Character.compare('a'.charAt(0), 'd'.charAt(0))", "-3"),
+        (
+            "Character.toCodePoint((char) 55357, (char) 56832) + ' ' + Character.charCount(128512)",
+            "128512 2",
+        ),
+        ("Byte.parseByte('-7') + Short.parseShort('7f', 16)", "120"),
+        ("Byte.parseByte('128')", "number_format_exception: For input string: \"128\""),
+        ("Byte.toUnsignedInt((byte) -1) + ' ' + Short.compare((short) 1, (short) 3)", "255 -2"),
+        (
+            "Integer.parseUnsignedInt('ffffffff', 16) + ' ' + Long.toUnsignedString(-1L, 16)",
+            "-1 ffffffffffffffff",
+        ),
+        ("StrictMath.sqrt(16.0)", "4.0"),
+        ("'a\u{1F600}'.codePoints().toString()", "[97, 128512]"),
+        ("new String() + new StringBuilder('a').append('bcde', 1, 3).appendCodePoint(33).toString()", "acd!"),
+    ]);
+}
+
+#[test]
+fn collections_are_copied_and_searched() {
+    check(&[
+        ("List l = [1, 2]; List m = l.clone(); m.add(3); l.size() + m.size()", "5"),
+        ("def m = ['a': 1]; def n = m.clone(); n.put('b', 2); m.size() + n.size()", "3"),
+        ("def q = new ArrayDeque([1, 2, 1]); q.removeLastOccurrence(1); q.toString()", "[1, 2]"),
+        ("List l = [1, 2, 3]; Collections.copy(l, [7, 8]); l.toString()", "[7, 8, 3]"),
+        (
+            "List l = [1, 2, 3, 4, 5]; Collections.shuffle(l, new Random(42)); l.size() + ' ' + l.sum()",
+            "5 15.0",
+        ),
+        ("def e = Collections.enumeration([1]); e.nextElement() + ' ' + e.hasMoreElements()", "1 false"),
+        ("Optional.of(1).orElseThrow(() -> new IllegalStateException('none'))", "1"),
+        (
+            "Optional.empty().orElseThrow(() -> new IllegalStateException('none'))",
+            "illegal_state_exception: none",
         ),
     ]);
 }

@@ -15,6 +15,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("Character", "java.lang.Character"),
     ("Number", "java.lang.Number"),
     ("Math", "java.lang.Math"),
+    ("StrictMath", "java.lang.StrictMath"),
     ("StringBuilder", "java.lang.StringBuilder"),
     ("System", "java.lang.System"),
     ("List", "java.util.List"),
