@@ -166,6 +166,7 @@ fn written_count(value: &Value, known: &mut HashMap<usize, u64>, depth: u32) -> 
             add(key);
             add(value);
         }),
+        Value::Object(object) => object.list().into_iter().for_each(&mut add),
         _ => {}
     }
     known.insert(identity, count);
@@ -321,6 +322,10 @@ impl ContextValue {
             Value::Date(_) => match self.0.to_json(1) {
                 Ok(Json::String(text)) => View::Text(text.into()),
                 _ => View::Other(self.class()),
+            },
+            Value::Object(object) => match object.list() {
+                Some(list) => ContextValue(list.clone()).view(),
+                None => View::Other(self.class()),
             },
             _ => View::Other(self.class()),
         }

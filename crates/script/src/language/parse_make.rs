@@ -221,7 +221,7 @@ impl Parser {
         // and those of a UUID and a point take both of their halves.
         let count_max = match name.as_str() {
             "BigInteger" | "GeoPoint" | "UUID" => 2,
-            "StringTokenizer" => 3,
+            "StringJoiner" | "StringTokenizer" => 3,
             _ => 1,
         };
         if arguments.len() > count_max {

@@ -16,6 +16,12 @@ pub(super) fn method(
     if let Some(found) = super::java::iterator_method(machine, target, name, arguments, at)? {
         return Ok(Some(found));
     }
+    if let Some(found) = super::java::joiner_method(machine, target, name, arguments, at)? {
+        return Ok(Some(found));
+    }
+    if let Some(found) = super::java::queue_method(machine, target, name, arguments, at)? {
+        return Ok(Some(found));
+    }
     match super::java::held_by(target) {
         Some(held) => optional_method(machine, target, held, name, arguments, at),
         None => super::context::method(machine, target, name, arguments, at),

@@ -173,6 +173,10 @@ impl Machine for Run<'_> {
             Value::Null => {
                 return Err(ScriptError::new(at, "null_pointer_exception", "Cannot iterate over [null]"));
             }
+            Value::Object(object) if object.list().is_some() => {
+                let list = object.list().cloned().unwrap_or(Value::Null);
+                self.items(&list, at)?
+            }
             other => match field_items(self, other, at) {
                 Some(items) => items?,
                 None => {

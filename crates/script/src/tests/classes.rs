@@ -176,3 +176,36 @@ fn collections_are_copied_and_searched() {
         ),
     ]);
 }
+
+#[test]
+fn texts_are_joined() {
+    check(&[
+        ("def j = new StringJoiner(', ', '[', ']'); j.add('a').add('b'); j.toString() + j.length()", "[a, b]6"),
+        ("def j = new StringJoiner('-'); j.setEmptyValue('none'); j.toString()", "none"),
+        ("def j = new StringJoiner('-'); j.add('a'); j.merge(j); j.toString()", "a-a"),
+    ]);
+    let source = "def j = new StringJoiner('-'); def t = 'abcdefgh'; for (int i = 0; i < 99; i++) { j.add(t); t += t } 1";
+    assert!(cause(source).contains("memory"), "{}", cause(source));
+}
+
+#[test]
+fn stacks_and_priority_queues_order_their_items() {
+    check(&[
+        (
+            "Stack s = new Stack(); s.push(1); s.push(2); s.push(3); s.pop() + ' ' + s.peek() + ' ' + s.search(1) + ' ' + s + s.empty()",
+            "3 2 2 [1, 2]false",
+        ),
+        ("new Stack().pop()", "empty_stack_exception: "),
+        ("def s = new Stack(); s.addAll([1, 2]); int n = 0; for (x in s) { n += x } n + s.size()", "5"),
+        (
+            "def q = new PriorityQueue(); q.addAll([5, 1, 4, 2, 3]); q.remove(4); def l = []; while (!q.isEmpty()) { l.add(q.poll()) } l.toString()",
+            "[1, 2, 3, 5]",
+        ),
+        (
+            "def q = new PriorityQueue((a, b) -> b - a); q.add(1); q.offer(3); q.add(2); q.peek() + ' ' + q",
+            "3 [3, 1, 2]",
+        ),
+        ("new PriorityQueue().element()", "no_such_element_exception: "),
+        ("def s = new Stack(); s.push(7); [s, 1]", "[[7],1]"),
+    ]);
+}

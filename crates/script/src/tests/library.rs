@@ -251,6 +251,11 @@ fn made(run: &mut Run<'_>) -> Vec<Value> {
         ("java.util.TreeSet", vec![Value::list(vec![int(3), int(1)])]),
         ("java.util.HashSet", vec![Value::list(vec![int(3), text("a")])]),
         ("java.lang.StringBuilder", vec![text("a\u{1F600}b")]),
+        ("java.util.StringJoiner", vec![text("-")]),
+        ("java.util.Stack", vec![]),
+        ("java.util.PriorityQueue", vec![]),
+        ("java.util.LongSummaryStatistics", vec![]),
+        ("java.util.DoubleSummaryStatistics", vec![]),
     ] {
         all.push(create_object(run, class, &arguments, 0).expect(class));
     }

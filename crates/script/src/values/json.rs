@@ -86,6 +86,10 @@ impl Value {
             }
             Value::Date(date) => date_text(date).into(),
             Value::Point(point) => serde_json::json!({"lat": point.latitude, "lon": point.longitude}),
+            Value::Object(object) if object.list().is_some() => {
+                let list = object.list().unwrap_or(&Value::Null);
+                list.to_json_within(depth - 1, steps)?
+            }
             Value::Object(object) => match object.number() {
                 Some(number) => match object.text().parse::<i64>() {
                     Ok(whole) => whole.into(),

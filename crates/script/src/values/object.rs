@@ -54,6 +54,11 @@ pub trait JavaObject: Debug {
         1
     }
 
+    /// Returns the list that stands for it in loops, in JSON and in documents, if it is a collection.
+    fn list(&self) -> Option<&Value> {
+        None
+    }
+
     /// Whether a method can change it, so that documents must not share it.
     fn is_mutable(&self) -> bool {
         false

@@ -15,7 +15,6 @@ mod optional;
 mod period;
 mod random;
 mod rounding;
-mod tokenizer;
 mod util;
 mod uuid;
 mod year;
@@ -39,7 +38,7 @@ pub(super) use optional::{held_by, optional};
 pub(super) use period::Period;
 pub(super) use random::{of_outside, random_of};
 pub(super) use rounding::MODES;
-pub(super) use util::summarized;
+pub(super) use util::{joiner_method, queue_method, summarized};
 pub(super) use zoned::zone_method;
 
 /// Every class, by its short name.
@@ -57,10 +56,13 @@ pub(super) static CLASSES: &[Class] = &[
     optional::CLASS,
     period::CLASS,
     random::CLASS,
-    tokenizer::CLASS,
+    util::queues::PRIORITY_QUEUE,
+    util::queues::STACK,
     util::statistics::DOUBLE,
     util::statistics::INT,
     util::statistics::LONG,
+    util::string_joiner::CLASS,
+    util::tokenizer::CLASS,
     uuid::CLASS,
     year::YEAR,
     year::YEAR_MONTH,

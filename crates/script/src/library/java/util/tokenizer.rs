@@ -6,11 +6,11 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Class;
+use super::super::Class;
 use crate::error::{Outcome, ScriptError};
 use crate::values::{JavaObject, Value};
 
-pub(super) const CLASS: Class = Class {
+pub(in super::super) const CLASS: Class = Class {
     name: "StringTokenizer",
     constants: &[],
     statics: &[],
