@@ -173,6 +173,7 @@ pub(crate) fn exception_kind(class: &str) -> &'static str {
         "DateTimeParseException" => "date_time_parse_exception",
         "UnsupportedTemporalTypeException" => "unsupported_temporal_type_exception",
         "ZoneRulesException" => "zone_rules_exception",
+        "ParseException" => "parse_exception",
         _ => "exception",
     }
 }

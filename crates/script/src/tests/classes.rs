@@ -180,7 +180,10 @@ fn collections_are_copied_and_searched() {
 #[test]
 fn texts_are_joined() {
     check(&[
-        ("def j = new StringJoiner(', ', '[', ']'); j.add('a').add('b'); j.toString() + j.length()", "[a, b]6"),
+        (
+            "def j = new StringJoiner(', ', '[', ']'); j.add('a').add('b'); j.toString() + j.length()",
+            "[a, b]6",
+        ),
         ("def j = new StringJoiner('-'); j.setEmptyValue('none'); j.toString()", "none"),
         ("def j = new StringJoiner('-'); j.add('a'); j.merge(j); j.toString()", "a-a"),
     ]);
@@ -207,5 +210,61 @@ fn stacks_and_priority_queues_order_their_items() {
         ),
         ("new PriorityQueue().element()", "no_such_element_exception: "),
         ("def s = new Stack(); s.push(7); [s, 1]", "[[7],1]"),
+    ]);
+}
+
+#[test]
+fn numbers_have_formats() {
+    check(&[
+        ("new DecimalFormat('0.00').format(2.675)", "2.67"),
+        ("new DecimalFormat('0.00').format(0.125) + new DecimalFormat('0.00').format(-0.001)", "0.12-0.00"),
+        (
+            "new DecimalFormat('#.##').format(0.912385) + new DecimalFormat('#.00').format(0.912385)",
+            "0.91.91",
+        ),
+        ("new DecimalFormat('#,##0.0#').format(1234567.0)", "1,234,567.0"),
+        ("new DecimalFormat().format(1234.56789)", "1,234.568"),
+        ("new DecimalFormat('000').format(7) + new DecimalFormat('#').format(0)", "0070"),
+        ("new DecimalFormat('0.0%').format(0.1234)", "12.3%"),
+        ("new DecimalFormat(\"0.00;(0.00)'x'\").format(-1)", "(1.00)x"),
+        (
+            "new DecimalFormat('0.00').format(new BigDecimal('12345678901234567890.125'))",
+            "12345678901234567890.12",
+        ),
+        ("def f = new DecimalFormat('0.0'); f.setRoundingMode(RoundingMode.HALF_UP); f.format(0.25)", "0.3"),
+        ("def f = NumberFormat.getInstance(); f.setMaximumFractionDigits(1); f.format(12.34)", "12.3"),
+        ("NumberFormat.getPercentInstance().format(0.5)", "50%"),
+        ("def f = new DecimalFormat('#,##0.##'); f.parse('1,234.5') + f.parse('7.0 kg')", "1241.5"),
+        ("new DecimalFormat('0').parse('x')", "parse_exception: Unparseable number: \"x\""),
+        (
+            "new DecimalFormat('0.0E0')",
+            "illegal_argument_exception: exponents in a DecimalFormat are not supported by Limber yet",
+        ),
+        ("new DecimalFormat('#0#')", "illegal_argument_exception: Malformed pattern \"#0#\""),
+        (
+            "new DecimalFormat('0').format('a')",
+            "illegal_argument_exception: Cannot format given Object as a Number",
+        ),
+    ]);
+}
+
+#[test]
+fn dates_have_formats_and_can_be_set() {
+    check(&[
+        (
+            "new SimpleDateFormat('yyyy-MM-dd HH:mm:ss.SSS').format(new Date(1700000000123L))",
+            "2023-11-14 22:13:20.123",
+        ),
+        ("new SimpleDateFormat('yyyy-MM-dd').parse('2024-02-29').getTime()", "1709164800000"),
+        (
+            "def f = new SimpleDateFormat('HH:mm'); f.setTimeZone(TimeZone.getTimeZone('Europe/Berlin')); f.format(new Date(0L))",
+            "01:00",
+        ),
+        ("new SimpleDateFormat('yyyy').parse('x')", "parse_exception: Unparseable date: \"x\""),
+        (
+            "new SimpleDateFormat('YYYY')",
+            "illegal_argument_exception: [Y] in a SimpleDateFormat is not supported by Limber yet",
+        ),
+        ("def d = new Date(0L); d.setTime(5L); d.time = d.time + 1; d.getTime()", "6"),
     ]);
 }

@@ -255,6 +255,9 @@ fn made(run: &mut Run<'_>) -> Vec<Value> {
         ("java.util.Stack", vec![]),
         ("java.util.PriorityQueue", vec![]),
         ("java.util.LongSummaryStatistics", vec![]),
+        ("java.util.Date", vec![Value::Long(i64::MAX)]),
+        ("java.text.DecimalFormat", vec![text("#,##0.0#;(0)%")]),
+        ("java.text.SimpleDateFormat", vec![text("yyyy-MM-dd")]),
         ("java.util.DoubleSummaryStatistics", vec![]),
     ] {
         all.push(create_object(run, class, &arguments, 0).expect(class));

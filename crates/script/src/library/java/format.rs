@@ -1,7 +1,8 @@
 //! `String.format`: Java's `Formatter`, in English.
 //!
-//! Source: the documentation of `java.util.Formatter`. Dates (`%t`) are refused.
+//! Source: the documentation of `java.util.Formatter`. Names of time zones (`%tZ`, `%tc`) are refused.
 
+use super::text::time_conversion::{converted, moment};
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
 
@@ -16,6 +17,8 @@ struct Specifier {
     width: usize,
     precision: Option<usize>,
     conversion: char,
+    /// The letter after the conversion `t`.
+    part: char,
 }
 
 impl Specifier {
@@ -103,6 +106,9 @@ fn read(
         return Err(ScriptError::argument(at, format!("a width of more than {WIDTH_MAX} in [{pattern}]")));
     }
     specifier.conversion = letters.next().ok_or_else(|| unknown('%', at))?;
+    if let 't' | 'T' = specifier.conversion {
+        specifier.part = letters.next().ok_or_else(|| unknown(specifier.conversion, at))?;
+    }
     Ok(specifier)
 }
 
@@ -159,7 +165,14 @@ fn write(out: &mut String, specifier: &Specifier, argument: &Value, at: u32) -> 
             return Ok(());
         }
         'd' => return Err(mismatch()),
-        't' | 'T' => return Err(ScriptError::unsupported(at, "[%t] in String.format")),
+        't' | 'T' => {
+            let date = moment(argument).ok_or_else(mismatch)?;
+            let refused = || match specifier.part {
+                'Z' | 'c' => ScriptError::unsupported(at, "[%tZ] and [%tc] in String.format"),
+                part => unknown(format_args!("t{part}"), at),
+            };
+            converted(&date, specifier.part).ok_or_else(refused)?
+        }
         other => return Err(unknown(other, at)),
     };
     let text = match specifier.precision {
@@ -313,6 +326,11 @@ mod tests {
             "ab X c -0000042 (1)",
         );
         check("%g", &[double(0.000_012_345)], "1.23450e-05");
+        check(
+            "%1$tF %1$tT.%1$tL %1$tA %1$TB|%1$5td|%1$tj %1$tI%1$tp %1$tz",
+            &[Value::Long(1_700_000_000_123)],
+            "2023-11-14 22:13:20.123 Tuesday NOVEMBER|   14|318 10pm +0000",
+        );
     }
 
     #[test]
@@ -323,5 +341,8 @@ mod tests {
         check("%d", &[Value::Double(1.0)], "illegal_format_conversion_exception");
         check("%s %s", &[Value::Int(1)], "missing_format_argument_exception");
         check("%q", &[Value::Int(1)], "unknown_format_conversion_exception");
+        check("%tq", &[Value::Long(1)], "unknown_format_conversion_exception");
+        check("%tY", &[Value::Int(1)], "illegal_format_conversion_exception");
+        check("%tZ", &[Value::Long(1)], "illegal_argument_exception");
     }
 }

@@ -15,6 +15,7 @@ mod optional;
 mod period;
 mod random;
 mod rounding;
+mod text;
 mod util;
 mod uuid;
 mod year;
@@ -56,6 +57,10 @@ pub(super) static CLASSES: &[Class] = &[
     optional::CLASS,
     period::CLASS,
     random::CLASS,
+    text::decimal_format::CLASS,
+    text::decimal_format::NUMBER_FORMAT,
+    text::simple_date_format::CLASS,
+    text::simple_date_format::TIME_ZONE,
     util::queues::PRIORITY_QUEUE,
     util::queues::STACK,
     util::statistics::DOUBLE,
