@@ -439,9 +439,11 @@ fn access_method(
             Some(field) => Value::str(field.path.to_string()),
             None => return Ok(None),
         },
-        ("get", [default]) if count == 0 => default.clone(),
-        ("get", [_]) => machine.field_value(field, 0, at)?,
-        ("get", [index, default]) => match usize::try_from(index.i64()) {
+        ("get" | "asString" | "asDouble", [default]) if count == 0 => default.clone(),
+        ("get" | "asString" | "asDouble", [_]) => machine.field_value(field, 0, at)?,
+        ("asStrings" | "asDoubles", []) if count == 0 => Value::list(Vec::new()),
+        ("asStrings" | "asDoubles", []) => Value::list(machine.field_values(field, at)?),
+        ("get" | "asString" | "asDouble", [index, default]) => match usize::try_from(index.i64()) {
             Ok(nth) if nth < count => machine.field_value(field, nth, at)?,
             _ => default.clone(),
         },

@@ -280,14 +280,12 @@ fn folded(
         ("asLongStream", []) => Value::list(items.iter().map(|item| Value::Long(item.i64())).collect()),
         ("summaryStatistics", [Value::Str(class)]) => return Ok(summarized(class, &items)),
         ("summaryStatistics", []) => {
-            return Ok(summarized(
-                match items.first() {
-                    Some(Value::Double(_) | Value::Float(_)) => "DoubleSummaryStatistics",
-                    Some(Value::Long(_)) => "LongSummaryStatistics",
-                    _ => "IntSummaryStatistics",
-                },
-                &items,
-            ));
+            let class = match items.first() {
+                Some(Value::Double(_) | Value::Float(_)) => "DoubleSummaryStatistics",
+                Some(Value::Long(_)) => "LongSummaryStatistics",
+                _ => "IntSummaryStatistics",
+            };
+            return Ok(summarized(class, &items));
         }
         // The items are never divided among threads, so that there is nothing to combine.
         ("reduce", [first, lambda, _]) => {
