@@ -220,7 +220,7 @@ impl Parser {
         // Most constructors take no argument or one argument. That of a whole number takes its radix as well,
         // and those of a UUID and a point take both of their halves.
         let count_max = match name.as_str() {
-            "BigInteger" | "GeoPoint" | "SimpleDateFormat" | "UUID" => 2,
+            "BigDecimal" | "BigInteger" | "GeoPoint" | "MathContext" | "SimpleDateFormat" | "UUID" => 2,
             "StringJoiner" | "StringTokenizer" => 3,
             _ => 1,
         };

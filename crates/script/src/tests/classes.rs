@@ -268,3 +268,23 @@ fn dates_have_formats_and_can_be_set() {
         ("def d = new Date(0L); d.setTime(5L); d.time = d.time + 1; d.getTime()", "6"),
     ]);
 }
+
+#[test]
+fn decimals_are_rounded_in_contexts() {
+    check(&[
+        ("new BigDecimal('1').divide(new BigDecimal('3'), MathContext.DECIMAL32).toString()", "0.3333333"),
+        ("new BigDecimal('2').divide(new BigDecimal('3'), new MathContext(3)).toString()", "0.667"),
+        ("new BigDecimal('1').divide(new BigDecimal('8'), MathContext.DECIMAL64).toString()", "0.125"),
+        ("new BigDecimal('100').divide(new BigDecimal('4'), new MathContext(1)).toString()", "3E+1"),
+        ("new BigDecimal('1').divide(new BigDecimal('0.9999'), new MathContext(2)).toString()", "1.0"),
+        ("new BigDecimal('9.996').round(new MathContext(3)).toString()", "10.0"),
+        ("new BigDecimal('1.25', new MathContext(2, RoundingMode.HALF_EVEN)).toString()", "1.2"),
+        ("new BigDecimal('1.5').multiply(new BigDecimal('1.5'), new MathContext(2)).toString()", "2.3"),
+        ("MathContext.DECIMAL64.toString()", "precision=16 roundingMode=HALF_EVEN"),
+        ("new MathContext(-1)", "illegal_argument_exception: Digits < 0"),
+        (
+            "new BigDecimal('1').divide(new BigDecimal('0'), MathContext.DECIMAL32)",
+            "arithmetic_exception: Division by zero",
+        ),
+    ]);
+}

@@ -129,6 +129,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("BigDecimal", "java.math.BigDecimal"),
     ("BigInteger", "java.math.BigInteger"),
     ("RoundingMode", "java.math.RoundingMode"),
+    ("MathContext", "java.math.MathContext"),
     ("ScriptDocValues.Geometry", "org.elasticsearch.index.fielddata.ScriptDocValues$Geometry"),
     ("ScriptDocValues.GeoPoints", "org.elasticsearch.index.fielddata.ScriptDocValues$GeoPoints"),
     ("GeoBoundingBox", "org.elasticsearch.common.geo.GeoBoundingBox"),

@@ -9,7 +9,7 @@ use num_bigint::{BigInt, Sign};
 
 use super::Class;
 use super::big_integer::{self, BITS_MAX, BigInteger, arithmetic, check_digits, too_large};
-use super::rounding::divided;
+use super::rounding::{MathContext, divided};
 use crate::error::{Outcome, ScriptError};
 use crate::values::{JavaObject, Value};
 
@@ -62,6 +62,10 @@ fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
 fn construct(_: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let number = match arguments {
         [Value::Str(text)] => parse(text, at),
+        [Value::Str(text), context] => match context.object() {
+            Some(context) => parse(text, at)?.rounded(context, at),
+            None => return Ok(None),
+        },
         [Value::Double(number)] => exact(*number, at),
         [Value::Float(number)] => exact(f64::from(*number), at),
         [number] if number.is_number() => BigDecimal::new(BigInt::from(number.i64()), 0, at),
@@ -272,6 +276,67 @@ impl BigDecimal {
         found.map(value).map(Some)
     }
 
+    /// Returns the number with at most as many digits as a context allows.
+    fn rounded(&self, context: &MathContext, at: u32) -> Outcome<BigDecimal> {
+        let surplus = self.precision() - context.precision;
+        if context.precision == 0 || surplus <= 0 {
+            return Ok(self.clone());
+        }
+        let rounded = self.rescaled(self.scale - surplus, &context.mode, at)?;
+        // 9.99 becomes 10.0.
+        match rounded.precision() > context.precision {
+            true => rounded.rescaled(rounded.scale - 1, "UNNECESSARY", at),
+            false => Ok(rounded),
+        }
+    }
+
+    /// Returns the quotient with as many digits as a context allows, or with fewer if it is exact.
+    fn divided_in(&self, other: &BigDecimal, context: &MathContext, at: u32) -> Outcome<BigDecimal> {
+        let preferred = self.scale - other.scale;
+        let is_zero = |number: &BigDecimal| number.unscaled.sign() == Sign::NoSign;
+        if context.precision == 0 || is_zero(other) {
+            return self.quotient(other, at);
+        }
+        if is_zero(self) {
+            return BigDecimal::new(BigInt::ZERO, i128::from(preferred), at);
+        }
+        // The quotient has this number of digits before its point, or one more.
+        let whole = self.precision() - self.scale - (other.precision() - other.scale);
+        let mut scale = context.precision - whole;
+        if self.divided_by(other, scale, "DOWN", at)?.precision() > context.precision {
+            scale -= 1;
+        }
+        if let Ok(exact) = self.divided_by(other, scale, "UNNECESSARY", at) {
+            return exact.stripped(preferred, at);
+        }
+        self.divided_by(other, scale, &context.mode, at)?.rounded(context, at)
+    }
+
+    /// Calls a method whose result is rounded as a context says; `None` if there is no such method.
+    fn in_context(
+        &self,
+        name: &str,
+        arguments: &[Value],
+        context: &MathContext,
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        let exact = match (name, arguments) {
+            ("divide", [other]) => {
+                let Some(other) = other.object() else { return Ok(None) };
+                return self.divided_in(other, context, at).map(value).map(Some);
+            }
+            ("round", []) => return self.rounded(context, at).map(value).map(Some),
+            ("add" | "subtract" | "multiply", [_]) | ("abs" | "negate" | "plus", []) => {
+                self.call(name, arguments, at)?
+            }
+            _ => None,
+        };
+        match exact.as_ref().and_then(Value::object::<BigDecimal>) {
+            Some(exact) => exact.rounded(context, at).map(value).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Returns the same digits with another scale; a negative scale becomes 0.
     fn moved(&self, scale: i128, at: u32) -> Outcome<BigDecimal> {
         let number = BigDecimal::new(self.unscaled.clone(), scale, at)?;
@@ -311,6 +376,11 @@ impl JavaObject for BigDecimal {
     }
 
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+        if let [before @ .., context] = arguments
+            && let Some(context) = context.object()
+        {
+            return self.in_context(name, before, context, at);
+        }
         if let [other, rest @ ..] = arguments
             && let Some(other) = other.object()
         {

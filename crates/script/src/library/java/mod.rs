@@ -57,6 +57,7 @@ pub(super) static CLASSES: &[Class] = &[
     optional::CLASS,
     period::CLASS,
     random::CLASS,
+    rounding::CONTEXT,
     text::decimal_format::CLASS,
     text::decimal_format::NUMBER_FORMAT,
     text::simple_date_format::CLASS,
