@@ -124,6 +124,9 @@ fn conditions() {
         ("def o = ctx.o; o.clear(); return true", Err(FROZEN)),
         ("ctx.l[0] = 3; return true", Err(FROZEN)),
         ("Collections.sort(ctx.l); return true", Err(FROZEN)),
+        ("for (e in ctx.entrySet()) { e.setValue(1) } return true", Err(FROZEN)),
+        ("def i = ctx.l.iterator(); i.next(); i.remove(); return true", Err(FROZEN)),
+        ("def i = ctx.entrySet().iterator(); i.next(); i.remove(); return true", Err(FROZEN)),
         ("ctx.l.removeIf(x -> x == 1)", Err(FROZEN)),
     ] {
         let pipeline: Value =

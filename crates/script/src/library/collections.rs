@@ -12,7 +12,7 @@ use super::store::{admit, position, put_entry};
 use super::streams::{passes, stream_method};
 use super::texts::join_texts;
 use crate::error::{Outcome, ScriptError};
-use crate::values::{MapValue, Value, remove};
+use crate::values::{MapOrder, MapValue, Value, remove};
 
 /// Calls a method of a list or stream; `None` if there is no such method.
 pub(crate) fn list_method(
@@ -199,7 +199,9 @@ pub(crate) fn map_method(
         }
         ("keySet", []) => Value::list(map.borrow().walk().into_iter().map(|(key, _)| key).collect()),
         ("values", []) => Value::list(map.borrow().walk().into_iter().map(|(_, value)| value).collect()),
-        ("entrySet", []) => Value::list(map.borrow().walk().into_iter().map(entry).collect()),
+        ("entrySet", []) => {
+            Value::list(map.borrow().walk().into_iter().map(|own| entry_of(map, own)).collect())
+        }
         ("getKey", []) => or_null(map.borrow().get(&Value::str(ENTRY_KEY)).cloned()),
         ("getValue", []) => or_null(map.borrow().get(&Value::str(ENTRY_VALUE)).cloned()),
         ("forEach", [lambda]) => {
@@ -247,6 +249,7 @@ fn change_map(
             Value::Null
         }
         ("remove", [key]) => or_null(remove(map, key)),
+        ("setValue", [value]) => return set_value(machine, map, value, at),
         ("merge", [key, value, lambda]) => {
             let before = map.borrow().get(key).cloned().filter(|before| !before.is_null());
             let merged = match before {
@@ -324,6 +327,27 @@ fn set_method(
 /// Whether the map is the one that the script was given in its first slot.
 fn is_given(machine: &impl Machine, map: &Rc<RefCell<MapValue>>) -> bool {
     matches!(machine.given(), Some(Value::Map(given)) if Rc::ptr_eq(given, map))
+}
+
+/// Changes the value of an entry, and of its key in the map; `None` if it is no entry that can be changed.
+fn set_value(
+    machine: &mut impl Machine,
+    entry: &Rc<RefCell<MapValue>>,
+    value: &Value,
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let (map, key) = (entry.borrow().entry_of(), entry.borrow().get_text(ENTRY_KEY).cloned());
+    let (Some(map), Some(key)) = (map, key) else { return Ok(None) };
+    machine.check_frozen(&Value::Map(map.clone()), at)?;
+    put_entry(machine, &map, (key, value.clone()), at)?;
+    let before = put_entry(machine, entry, (Value::str(ENTRY_VALUE), value.clone()), at)?;
+    Ok(Some(before.unwrap_or(Value::Null)))
+}
+
+/// Makes an entry of a map through which a script can change the map.
+pub(super) fn entry_of(map: &Rc<RefCell<MapValue>>, (key, value): (Value, Value)) -> Value {
+    let members = vec![(Value::str(ENTRY_KEY), key), (Value::str(ENTRY_VALUE), value)];
+    Value::Map(MapValue::of(members, MapOrder::Inserted).linked_to(map.clone()).shared())
 }
 
 /// Makes an entry of a map.

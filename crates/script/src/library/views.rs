@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::collections::entry;
+use super::collections::entry_of;
 use super::java::key_iterator;
 use super::machine::Machine;
 use super::store::{position, same};
@@ -40,7 +40,7 @@ pub(super) fn method(
     };
     let mut is_changed = false;
     for (key, value) in entries {
-        let item = item_of(view, &key, &value);
+        let item = item_of(map, view, &key, &value);
         let goes = match (method, arguments) {
             ("clear", []) => true,
             ("removeIf", [lambda]) => passes(machine, lambda, &item, at)?,
@@ -58,11 +58,11 @@ pub(super) fn method(
 }
 
 /// Returns what a view shows of an entry.
-fn item_of(view: &str, key: &Value, value: &Value) -> Value {
+fn item_of(map: &Rc<RefCell<MapValue>>, view: &str, key: &Value, value: &Value) -> Value {
     match view {
         "keySet" => key.clone(),
         "values" => value.clone(),
-        _ => entry((key.clone(), value.clone())),
+        _ => entry_of(map, (key.clone(), value.clone())),
     }
 }
 
@@ -72,7 +72,7 @@ fn iterator_of(
     entries: Vec<(Value, Value)>,
     at: u32,
 ) -> Outcome<Value> {
-    let items = entries.iter().map(|(key, value)| item_of(view, key, value)).collect();
+    let items = entries.iter().map(|(key, value)| item_of(map, view, key, value)).collect();
     let keys = entries.into_iter().map(|(key, _)| key).collect();
     key_iterator(&Value::Map(map.clone()), keys, items, at)
 }

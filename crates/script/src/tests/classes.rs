@@ -288,3 +288,22 @@ fn decimals_are_rounded_in_contexts() {
         ),
     ]);
 }
+
+#[test]
+fn entries_change_their_map() {
+    check(&[
+        (
+            "def m = ['a': 1, 'b': 2]; for (e in m.entrySet()) { e.setValue(e.getValue() * 10) } m.toString()",
+            "{a=10, b=20}",
+        ),
+        (
+            "def m = ['a': 1]; def e = m.entrySet().iterator().next(); def old = e.setValue(5); old + ' ' + e.getValue() + ' ' + m",
+            "1 5 {a=5}",
+        ),
+        ("def m = ['a': 1]; m.put('e', m.entrySet().get(0)); m.entrySet().get(0).setValue(m); m.size()", "2"),
+        (
+            "['key': 1, 'value': 2].setValue(3)",
+            "illegal_argument_exception: dynamic method [java.util.HashMap, setValue/1] not found",
+        ),
+    ]);
+}

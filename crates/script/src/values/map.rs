@@ -33,6 +33,8 @@ pub struct MapValue {
     /// Indexes of the entries by the hashes of their keys; empty up to [`UNINDEXED_MAX`] entries.
     index: HashTable<u32>,
     pub order: MapOrder,
+    /// The map that this is an entry of, if a script can change that map through its entry.
+    entry_of: Option<Rc<RefCell<MapValue>>>,
 }
 
 /// Spreads Java's hashes, which differ mostly in their low bits, over all bits.
@@ -55,9 +57,19 @@ impl MapValue {
         if order == MapOrder::Sorted {
             entries.sort_by(|left, right| total_order(&left.0, &right.0));
         }
-        let mut map = MapValue { entries, index: HashTable::new(), order };
+        let mut map = MapValue { entries, index: HashTable::new(), order, entry_of: None };
         map.reindex();
         map
+    }
+
+    /// Makes this an entry of a map.
+    pub fn linked_to(self, map: Rc<RefCell<MapValue>>) -> MapValue {
+        MapValue { entry_of: Some(map), ..self }
+    }
+
+    /// Returns the map that this is an entry of.
+    pub fn entry_of(&self) -> Option<Rc<RefCell<MapValue>>> {
+        self.entry_of.clone()
     }
 
     /// Wraps the map so that several values can share it.
@@ -95,6 +107,7 @@ impl MapValue {
     pub fn clear(&mut self) {
         self.entries.clear();
         self.index.clear();
+        self.entry_of = None;
     }
 
     /// Returns the index of the entry with this key, or as the error the index at which a new entry belongs.
