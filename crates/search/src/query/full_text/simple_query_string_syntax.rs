@@ -26,8 +26,8 @@ pub(in crate::query) const ALL: Flags = u32::MAX;
 
 /// Bytes that reading a text takes per byte of it: each character, and where its bracket closes.
 const READ_BYTES_A_BYTE: u64 = (size_of::<char>() + size_of::<usize>()) as u64;
-/// Largest nesting depth of parentheses. Lucene has no such limit, but every level is a level of the query
-/// here.
+/// Largest nesting depth of parentheses, and of the tree: a change of operators puts everything before it one
+/// level deeper. Lucene has no such limit, but every level is a level of the query here.
 const DEPTH_MAX: usize = 30;
 
 /// Largest edit distance of a fuzzy word: Lucene's `LevenshteinAutomata#MAXIMUM_SUPPORTED_DISTANCE`.
@@ -95,7 +95,7 @@ where
     let default = if is_and { Join::And } else { Join::Or };
     let end = text.len();
     let mut reader = Reader { text: &text, closing, flags, default, make, weight, depth: 0, clauses: 0 };
-    reader.part(0, end)
+    Ok(reader.part(0, end)?.map(|(tree, _)| tree))
 }
 
 /// Returns the index of the closing bracket for each opening one; its own index if there is none.
@@ -134,6 +134,8 @@ struct Part {
     at: usize,
     end: usize,
     tree: Option<Tree>,
+    /// The number of levels of `tree`.
+    height: usize,
     join: Option<Join>,
     previous: Option<Join>,
     nots: u32,
@@ -147,13 +149,11 @@ where
         self.flags & flag != 0
     }
 
-    fn part(&mut self, start: usize, end: usize) -> Result<Option<Tree>, Error> {
+    /// Parses a part of the text to a tree with this number of levels.
+    fn part(&mut self, start: usize, end: usize) -> Result<Option<(Tree, usize)>, Error> {
         self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            let reason = format!("[simple_query_string] more than {DEPTH_MAX} levels of parentheses");
-            return Err(RequestError::illegal_argument(reason).into());
-        }
-        let mut part = Part { at: start, end, tree: None, join: None, previous: None, nots: 0 };
+        check_depth(self.depth, "parentheses")?;
+        let mut part = Part { at: start, end, tree: None, height: 0, join: None, previous: None, nots: 0 };
         while part.at < end {
             match self.text[part.at] {
                 '(' if self.has(PRECEDENCE) => self.group(&mut part)?,
@@ -172,7 +172,7 @@ where
             part.nots = 0;
         }
         self.depth -= 1;
-        Ok(part.tree)
+        Ok(part.tree.map(|tree| (tree, part.height)))
     }
 
     fn group(&mut self, part: &mut Part) -> Result<(), Error> {
@@ -184,8 +184,8 @@ where
             part.join = None;
             part.at = end + 1;
         } else {
-            let inner = self.part(start, end)?;
-            self.add(part, inner.map(|tree| tree.into_query(None)))?;
+            let (inner, height) = self.part(start, end)?.unzip();
+            self.add(part, inner.map(|tree| tree.into_query(None)), height.unwrap_or(0))?;
             part.at = end + 1;
         }
         Ok(())
@@ -224,7 +224,7 @@ where
             }
         }
         let query = self.leaf(&Leaf::Phrase { text, slop })?;
-        self.add(part, query)?;
+        self.add(part, query, 0)?;
         part.at += 1;
         Ok(())
     }
@@ -268,7 +268,7 @@ where
             Leaf::Word(text)
         };
         let query = self.leaf(&leaf)?;
-        self.add(part, query)
+        self.add(part, query, 0)
     }
 
     fn leaf(&mut self, leaf: &Leaf) -> Result<Option<Query>, Error> {
@@ -301,10 +301,12 @@ where
         }
     }
 
-    fn add(&mut self, part: &mut Part, query: Option<Query>) -> Result<(), Error> {
+    /// Joins a query with this number of levels to what was read before.
+    fn add(&mut self, part: &mut Part, query: Option<Query>, mut height: usize) -> Result<(), Error> {
         let join = part.join.take();
         let Some(mut query) = query else { return Ok(()) };
         if part.nots % 2 == 1 {
+            height += 1;
             query = Query::new(Bool {
                 should: vec![Query::match_all()],
                 must_not: vec![query],
@@ -313,12 +315,15 @@ where
             });
         }
         let Some(tree) = part.tree.take() else {
-            part.tree = Some(Tree::Single(query));
+            (part.tree, part.height) = (Some(Tree::Single(query)), height);
             return Ok(());
         };
         let join = join.unwrap_or(self.default);
+        let is_same = part.previous == Some(join);
+        part.height = if is_same { part.height.max(height + 1) } else { part.height.max(height) + 1 };
+        check_depth(part.height, "operators")?;
         part.tree = Some(match tree {
-            Tree::Joined { is_and, mut clauses } if part.previous == Some(join) => {
+            Tree::Joined { is_and, mut clauses } if is_same => {
                 clauses.push(query);
                 Tree::Joined { is_and, clauses }
             }
@@ -328,6 +333,15 @@ where
         part.previous = Some(join);
         Ok(())
     }
+}
+
+/// Refuses a text with too many levels of what it names.
+fn check_depth(depth: usize, of: &str) -> Result<(), Error> {
+    if depth > DEPTH_MAX {
+        let reason = format!("[simple_query_string] more than {DEPTH_MAX} levels of {of}");
+        return Err(RequestError::illegal_argument(reason).into());
+    }
+    Ok(())
 }
 
 impl Part {
@@ -392,6 +406,9 @@ mod tests {
         assert!(ends(&format!("{}a{}", "(".repeat(29), ")".repeat(29))));
         assert!(!ends(&format!("{}a{}", "(".repeat(30), ")".repeat(30))));
         assert!(ends(&"(".repeat(100_000)));
+        assert!(ends(&"a | b | ".repeat(1_000)) && ends(&"a + b | ".repeat(15)));
+        assert!(!ends(&"a + b | ".repeat(16)), "every change of operators is a level");
+        assert!(!ends(&format!("{}a{}", "-(b + ".repeat(16), ")".repeat(16))));
         assert!(!ends(&"a ".repeat(5000)));
         assert!(ends(&"a ".repeat(500)) && !ends_in(&"a ".repeat(500), 100));
     }
