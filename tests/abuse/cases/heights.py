@@ -1,12 +1,18 @@
 """What a sixth attacker found by reading on 30 November 2026: trees as high as a flat text is long, one client with many names, and lists that are compared with lists."""
 
-from case import OK, REFUSED, Case
+import http.client
+import json
+import threading
+import time
+
+from case import OK, REFUSED, Case, acts
 
 ANY = OK + REFUSED
 ONE = {"number_of_shards": 1, "number_of_replicas": 0}
 SETUP = [
     ("PUT", "/h", {"settings": ONE, "mappings": {"properties": {"t": {"type": "text"}, "n": {"type": "long"}}}}),
-    ("PUT", "/h/_doc/1?refresh=true", {"t": "a b", "n": 1}),
+    ("PUT", "/h/_doc/1", {"t": "a b", "n": 1}),
+    ("PUT", "/h/_doc/2?refresh=true", {"t": "a c", "n": 2}),
 ]
 
 
@@ -14,8 +20,43 @@ def search(name, body, **more):
     return Case(name, "POST", "/h/_search", body, **{"expect": ANY, **more})
 
 
+def disguised(server, request, n, seconds):
+    """A request from another address than the ordinary client's, with a user agent of its own. Returns its status and answer; None if it has none after some seconds."""
+    method, path, body = request
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=seconds, source_address=("127.0.0.2", 0))
+    try:
+        connection.request(method, path, json.dumps(body), {"User-Agent": f"client-{n}", "Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()[:300]
+    except OSError:
+        return None
+    finally:
+        connection.close()
+
+
+def many_names(name, count, request, mine, seconds):
+    """One client sends requests at the same time, each with another index expression and user agent; a second later another client sends one, which must not wait for them."""
+    def act(server):
+        threads = [threading.Thread(target=disguised, args=(server, request(n), n, seconds)) for n in range(count)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        started = time.monotonic()
+        status, answer = server.send(*mine)
+        waited = time.monotonic() - started
+        for thread in threads:
+            thread.join()
+        yield (status if waited < 1.5 else 500), f"waited {waited:.2f} s: ".encode() + answer[:300]
+    return acts(name, act, OK, seconds=seconds + 30, cleanup=[("DELETE", "/fresh")])
+
+
 CASES = [
     # Each change of operators puts everything before it one level deeper.
     search("operators_in_turn", {"query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
     search("operators_explained", {"explain": True, "query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
+    # Threads that wait: a pool has 256 for them.
+    many_names("names_that_wait", 400, lambda n: ("POST", f"/h,none-{n}*/_update_by_query?requests_per_second=0.1&scroll_size=1", {}), ("PUT", "/fresh", {"settings": ONE}), 8),
+    # A queue that is full of requests with one name each.
+    many_names("names_in_a_queue", 1_500, lambda n: ("POST", f"/h,none-{n}*/_search", {"query": {"script": {"script": "int s = 0; for (int i = 0; i < 900000; i++) { s += i } return s > 0"}}}),
+               ("POST", "/h/_search", {"query": {"match": {"t": "a"}}}), 8),
 ]

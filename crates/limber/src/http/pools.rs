@@ -8,7 +8,6 @@
 //! Waking a thread takes longer than many searches. So while every processor has a job that has only just
 //! begun, the next job waits for one of these threads, and [`Late`] wakes another one if they take longer.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ use limber_work::{ThreadOwner, set_thread_owner};
 use parking_lot::{Condvar, Mutex};
 
 use super::late::{Late, Look};
-use super::queue::{self, Flow, Pushed};
+use super::queue::{self, Flow, Pushed, Shares};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -41,12 +40,8 @@ pub struct Pool {
 }
 
 /// Maximum number of jobs that wait for the disk and let others run, so that the number of threads stays
-/// bounded.
+/// bounded. There are three times as many threads besides, so that one flow may use all processors.
 const WAITING_JOBS_MAX: usize = 256;
-/// How many jobs of a flow, and of all flows that have some, may run beside others because they are long.
-/// More of them would take all threads, and the jobs of others would have none.
-const FLOW_LONG_MAX: usize = 32;
-const LONG_MAX: usize = 128;
 /// An additional thread ends after it had nothing to do for this long.
 const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
 
@@ -56,6 +51,11 @@ const SHORT: Duration = Duration::from_micros(300);
 /// Address space of a thread's stack; only the used part takes memory. Aggregations and queries at the
 /// maximum nesting depth need 2 MiB in unoptimised builds.
 const STACK_BYTES: usize = 8 << 20;
+
+/// Returns the maximum number of threads of a pool that runs `threads` jobs at a time.
+fn workers_max(threads: usize) -> usize {
+    3 * threads + WAITING_JOBS_MAX
+}
 
 struct Shared {
     name: &'static str,
@@ -71,11 +71,9 @@ struct Shared {
     rejected: AtomicU64,
 }
 
-#[derive(Default)]
 struct Queue {
     jobs: queue::Queue<Job>,
-    /// The number of jobs that are long and run beside others, by flow.
-    long: HashMap<Flow, usize>,
+    shares: Shares,
     /// Jobs that use a CPU. May be one more than `threads` when a job continues after waiting.
     running: usize,
     /// The threads of jobs that use a CPU and have not waited yet, and when they began.
@@ -104,7 +102,7 @@ impl Pool {
             threads,
             processors,
             late,
-            queue: Mutex::new(Queue::default()),
+            queue: Mutex::new(Queue::new(workers_max(threads))),
             wake: Condvar::new(),
             active: AtomicUsize::new(0),
             largest: AtomicUsize::new(0),
@@ -138,7 +136,7 @@ impl Pool {
 
     /// Notes that a job of a flow is long and runs beside others, until the guard is dropped.
     pub fn begin_long(&self, flow: Flow) -> LongJob {
-        *self.shared.queue.lock().long.entry(flow).or_default() += 1;
+        self.shared.queue.lock().shares.begin_long(flow);
         LongJob { shared: self.shared.clone(), flow }
     }
 
@@ -181,12 +179,7 @@ pub struct LongJob {
 impl Drop for LongJob {
     fn drop(&mut self) {
         let mut queue = self.shared.queue.lock();
-        if let Some(count) = queue.long.get_mut(&self.flow) {
-            *count -= 1;
-            if *count == 0 {
-                queue.long.remove(&self.flow);
-            }
-        }
+        queue.shares.end_long(self.flow);
         self.shared.let_one_run(&mut queue);
     }
 }
@@ -208,27 +201,34 @@ impl ThreadOwner for Owner {
 }
 
 impl Queue {
+    fn new(begun_max: usize) -> Queue {
+        Queue {
+            jobs: queue::Queue::default(),
+            shares: Shares::new(begun_max),
+            running: 0,
+            begun: Vec::new(),
+            workers: 0,
+            idle: 0,
+            woken: 0,
+            started: 0,
+            closed: false,
+        }
+    }
+
     /// How many of the running jobs began so recently that they may end at any moment.
     fn short_count(&self) -> usize {
         self.begun.iter().filter(|(_, begun)| begun.elapsed() < SHORT).count()
     }
 
-    /// Whether a job of a flow may run, considering its long ones.
-    fn may_run(long: &HashMap<Flow, usize>, flow: Flow) -> bool {
-        match long.get(&flow) {
-            None => true,
-            Some(count) => *count < FLOW_LONG_MAX && long.values().sum::<usize>() < LONG_MAX,
-        }
-    }
-
     /// Whether a job waits that may run.
     fn has_next(&self) -> bool {
-        self.jobs.has(|flow| Queue::may_run(&self.long, flow))
+        self.jobs.has(&self.shares)
     }
 
-    fn next_job(&mut self) -> Option<Job> {
-        let Queue { jobs, long, .. } = self;
-        jobs.pop(|flow| Queue::may_run(long, flow))
+    fn next_job(&mut self) -> Option<(Flow, Job)> {
+        let (flow, job) = self.jobs.pop(&self.shares)?;
+        self.shares.begin(flow);
+        Some((flow, job))
     }
 
     fn forget_begin(&mut self, thread: usize) {
@@ -263,7 +263,7 @@ impl Shared {
                 queue.idle -= 1;
                 queue.woken += 1;
             }
-        } else if queue.workers < self.threads + WAITING_JOBS_MAX
+        } else if queue.workers < workers_max(self.threads)
             && let Err(error) = self.start_worker(queue)
         {
             // The job runs as soon as another thread is free.
@@ -288,7 +288,7 @@ impl Shared {
         queue.woken -= 1;
         loop {
             if queue.running < self.threads
-                && let Some(job) = queue.next_job()
+                && let Some((flow, job)) = queue.next_job()
             {
                 queue.running += 1;
                 queue.begun.push((number, Instant::now()));
@@ -298,6 +298,7 @@ impl Shared {
                 self.run(job);
                 queue = self.queue.lock();
                 queue.running -= 1;
+                queue.shares.end(flow);
                 queue.forget_begin(number);
                 continue;
             }
@@ -405,8 +406,14 @@ impl Pools {
 
 #[cfg(test)]
 mod tests {
+    use super::super::queue::FLOW_LONG_MAX;
     use super::*;
     use std::sync::mpsc;
+
+    /// The only flow of a client.
+    fn flow(client: u64) -> Flow {
+        Flow { client, kind: 0 }
+    }
 
     /// A pool of a machine with as many processors as the pool has threads.
     fn pool(threads: usize, queue_size: usize) -> Pool {
@@ -420,7 +427,7 @@ mod tests {
         let (done, finished) = mpsc::channel();
         let (started, has_started) = mpsc::channel();
         assert!(pool.submit(
-            Flow(1),
+            flow(1),
             Box::new(move || {
                 started.send(()).expect("receiver lives");
                 wait.recv().expect("sender lives");
@@ -428,8 +435,8 @@ mod tests {
             })
         ));
         has_started.recv().expect("job runs");
-        assert!(pool.submit(Flow(1), Box::new(move || done.send(7).expect("receiver lives"))));
-        assert!(!pool.submit(Flow(1), Box::new(|| {})), "queue of one is full");
+        assert!(pool.submit(flow(1), Box::new(move || done.send(7).expect("receiver lives"))));
+        assert!(!pool.submit(flow(1), Box::new(|| {})), "queue of one is full");
         release.send(()).expect("job waits");
         assert_eq!(finished.recv(), Ok(7));
         assert_eq!(pool.stats().rejected, 1);
@@ -441,8 +448,8 @@ mod tests {
         for _ in 0..3 {
             let (release, wait) = mpsc::channel::<()>();
             let (done, finished) = mpsc::channel();
-            assert!(pools.search.submit(Flow(1), Box::new(move || wait.recv().unwrap_or_default())));
-            assert!(pools.search.submit(Flow(2), Box::new(move || done.send(7).expect("receiver lives"))));
+            assert!(pools.search.submit(flow(1), Box::new(move || wait.recv().unwrap_or_default())));
+            assert!(pools.search.submit(flow(2), Box::new(move || done.send(7).expect("receiver lives"))));
             assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(7));
             drop(release);
         }
@@ -452,17 +459,32 @@ mod tests {
     fn a_flow_with_many_long_jobs_leaves_threads_to_others() {
         let pool = pool(1, 10);
         let (done, finished) = mpsc::channel();
-        let long: Vec<LongJob> = (0..FLOW_LONG_MAX).map(|_| pool.begin_long(Flow(1))).collect();
+        let long: Vec<LongJob> = (0..FLOW_LONG_MAX).map(|_| pool.begin_long(flow(1))).collect();
         for number in [1, 2] {
             let done = done.clone();
             let job = Box::new(move || done.send(number).expect("receiver lives"));
-            assert!(pool.submit(Flow(number), job));
+            assert!(pool.submit(flow(number), job));
         }
         assert_eq!(finished.recv(), Ok(2));
         assert!(finished.try_recv().is_err(), "the other flow has as many as it may");
         drop(long);
         assert_eq!(finished.recv(), Ok(1));
-        assert!(pool.shared.queue.lock().long.is_empty());
+    }
+
+    #[test]
+    fn a_client_whose_jobs_wait_leaves_threads_to_others() {
+        let pool = pool(1, 1_000);
+        let (release, wait) = mpsc::channel::<()>();
+        let wait = Arc::new(Mutex::new(wait));
+        let (done, finished) = mpsc::channel();
+        for kind in 0..300 {
+            let wait = wait.clone();
+            let job = move || limber_work::waiting(|| wait.lock().recv().unwrap_or_default());
+            assert!(pool.submit(Flow { client: 1, kind }, Box::new(job)));
+        }
+        assert!(pool.submit(flow(2), Box::new(move || done.send(2).expect("receiver lives"))));
+        assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(2));
+        drop(release);
     }
 
     #[test]
@@ -473,7 +495,7 @@ mod tests {
         let (done, finished) = mpsc::channel();
         let first_done = done.clone();
         assert!(pool.submit(
-            Flow(1),
+            flow(1),
             Box::new(move || {
                 owner.begin_wait();
                 wait.recv().expect("sender lives");
@@ -483,7 +505,7 @@ mod tests {
         ));
         for number in [2, 3] {
             let done = done.clone();
-            assert!(pool.submit(Flow(1), Box::new(move || done.send(number).expect("receiver lives"))));
+            assert!(pool.submit(flow(1), Box::new(move || done.send(number).expect("receiver lives"))));
             assert_eq!(finished.recv(), Ok(number));
         }
         resume.send(()).expect("job waits");
@@ -511,7 +533,7 @@ mod tests {
             }),
             Box::new(move || done.send(3).expect("receiver lives")),
         ];
-        waits.into_iter().for_each(|job| assert!(pool.submit(Flow(1), job)));
+        waits.into_iter().for_each(|job| assert!(pool.submit(flow(1), job)));
         assert_eq!(finished.recv(), Ok(3));
         drop(read);
         assert_eq!(finished.recv(), Ok(2));

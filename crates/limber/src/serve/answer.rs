@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::header::{ALLOW, CONNECTION, EXPECT, HeaderValue};
 use http::request::Parts;
 use hyper::body::{Body as _, Incoming};
-use limber_access::Access;
+use limber_access::{Access, AuthenticationType};
 use limber_mapping::{ErrorClass, RequestError};
 use limber_text::url;
 use limber_work::{Warnings, Work};
@@ -138,7 +138,7 @@ async fn handle(
     let head = RequestHead { peer, method: request.method.as_str(), uri: &uri, headers: &request.headers };
     let Wanted { route, path_values, query, access } = wanted(app, method, head).await?;
     let index = path_values.iter().find(|(name, _)| *name == "index").map(|(_, index)| index.as_str());
-    let flow = flow_of(request, peer, route, index);
+    let flow = Flow { client: client_of(peer, access.as_deref()), kind: kind_of(request, route, index) };
     let (noted, parts) = (access.clone(), request);
 
     let header = |name: &str| request.headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
@@ -244,13 +244,28 @@ fn add_warnings(answer: &mut HttpResponse, warnings: &[String], version: &str) {
     }
 }
 
-/// Returns the flow that a request belongs to: the same client, as far as it identifies itself, and the same
-/// endpoint and index. Flows take turns.
-fn flow_of(request: &Parts, peer: SocketAddr, route: &Route, index: Option<&str>) -> Flow {
+/// Returns what tells clients apart: their user, whatever keys they have, or without users their network. Who
+/// has one address of IPv6 has all that begin with the same 64 bits.
+fn client_of(peer: SocketAddr, access: Option<&Access>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let identity = access.map(|access| access.identity.run_by.as_deref().unwrap_or(&access.identity));
+    match identity.filter(|identity| identity.authentication != AuthenticationType::Anonymous) {
+        Some(identity) => identity.username.hash(&mut hasher),
+        None => match peer.ip().to_canonical() {
+            IpAddr::V4(address) => address.hash(&mut hasher),
+            IpAddr::V6(address) => address.segments()[..4].hash(&mut hasher),
+        },
+    }
+    hasher.finish()
+}
+
+/// Returns what tells the requests of a client apart: the endpoint, the index and the program that sends it,
+/// as far as it identifies itself.
+fn kind_of(request: &Parts, route: &Route, index: Option<&str>) -> u64 {
     let header = |name: &str| request.headers.get(name).map(HeaderValue::as_bytes);
     let mut hasher = DefaultHasher::new();
-    (peer.ip(), header("authorization"), header("user-agent"), route.path, index).hash(&mut hasher);
-    Flow(hasher.finish())
+    (header("authorization"), header("user-agent"), route.path, index).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the error of a request that did not fit into the pool's queue.
