@@ -15,6 +15,9 @@ const LIST_MAX: usize = 1_000;
 /// expressions among them, which take much more memory than others.
 const NAMES_MAX: usize = 10_000;
 const REGEXES_MAX: usize = 100;
+/// Maximum number of patterns of fields in a role, or in all roles of an API key. Each path of a mapping and
+/// of the sources of hits is compared with all of them.
+const FIELD_PATTERNS_MAX: usize = 10_000;
 /// Maximum size of the JSON of a role or of all roles of an API key, and of the metadata of a user or key.
 /// Each client that is authenticated takes several times this memory.
 const JSON_BYTES_MAX: usize = 1 << 20;
@@ -67,17 +70,22 @@ impl FieldRule {
             Some(list) => texts("grant", list)?,
         };
         let except = object.get("except").map(|list| texts("except", list)).transpose()?.unwrap_or_default();
-        for excepted in &except {
+        Ok(Some(FieldRule { grant, except }).filter(|rule| !rule.is_everything()))
+    }
+
+    /// Refuses exceptions that are not granted otherwise.
+    fn check(&self) -> Result<()> {
+        for excepted in &self.except {
             limber_work::check()?;
-            if !excepted.starts_with('_') && !grant.iter().any(|granted| covers(granted, excepted)) {
+            if !excepted.starts_with('_') && !self.grant.iter().any(|granted| covers(granted, excepted)) {
                 return Err(RequestError::illegal_argument(format!(
                     "Exceptions for field permissions must be a subset of the granted fields but [{}] is not a subset of [{}]",
-                    except.join(", "),
-                    grant.join(", ")
+                    self.except.join(", "),
+                    self.grant.join(", ")
                 )));
             }
         }
-        Ok(Some(FieldRule { grant, except }).filter(|rule| !rule.is_everything()))
+        Ok(())
     }
 
     fn to_json(&self) -> Value {
@@ -169,6 +177,7 @@ impl RoleDescriptor {
     }
 
     fn check(&self) -> Result<()> {
+        self.indices.iter().filter_map(|entry| entry.fields.as_ref()).try_for_each(FieldRule::check)?;
         let mut problems = Vec::new();
         let unknown = self.cluster.iter().filter(|privilege| {
             cluster::named(privilege).is_none() && !cluster::is_cluster_action(privilege)
@@ -229,16 +238,19 @@ impl RoleDescriptor {
 /// Checks the number of names in roles that one user or API key has.
 ///
 /// # Errors
-/// There are more names or regular expressions than allowed.
+/// There are more names, regular expressions or patterns of fields than allowed.
 pub(crate) fn check_size(roles: &[&RoleDescriptor]) -> Result<()> {
     let names = || roles.iter().flat_map(|role| role.names());
     let entries: usize = roles.iter().map(|role| role.indices.len()).sum();
     let bytes: usize = roles.iter().map(|role| role.to_json().to_string().len()).sum();
     let regexes = names().filter(|name| NamePattern::is_regex(name)).count();
+    let rules = roles.iter().flat_map(|role| &role.indices).filter_map(|entry| entry.fields.as_ref());
+    let field_patterns: usize = rules.map(|rule| rule.grant.len() + rule.except.len()).sum();
     for (count, max, what) in [
         (entries, LIST_MAX, "entries of [indices]"),
         (names().count(), NAMES_MAX, "names"),
         (regexes, REGEXES_MAX, "regular expressions"),
+        (field_patterns, FIELD_PATTERNS_MAX, "patterns of fields"),
         (bytes, JSON_BYTES_MAX, "bytes of JSON"),
     ] {
         if count > max {
@@ -440,6 +452,13 @@ mod tests {
         assert!(RoleDescriptor::restore("r", &many).is_ok());
         let half = RoleDescriptor::parse("r", &role(&regexes(REGEXES_MAX / 2 + 1))).expect("valid");
         assert!(check_size(&[&half]).is_ok() && check_size(&[&half, &half]).is_err());
+        let fields: Vec<String> = (0..1_000).map(|number| format!("f{number}*")).collect();
+        let entry =
+            json!({"names": ["a"], "privileges": [], "field_security": {"grant": fields, "except": fields}});
+        let body = |count: usize| json!({"indices": vec![entry.clone(); count]});
+        assert!(RoleDescriptor::parse("r", &body(1)).is_ok());
+        let error = RoleDescriptor::parse("r", &body(6)).expect_err("refused");
+        assert!(error.reason.contains("at most [10000] patterns of fields but there are [12000]"), "{error}");
         let unknown: Vec<String> = (0..1_000).map(|number| format!("p{number}")).collect();
         let body = json!({"indices": vec![json!({"names": ["a"], "privileges": unknown}); 1_000]});
         let error = RoleDescriptor::parse("r", &body).expect_err("refused");

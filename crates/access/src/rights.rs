@@ -1,6 +1,7 @@
 //! Compiled roles: "is this action allowed on this name, and which part of it is visible?"
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -77,13 +78,14 @@ impl<T> Union<T> {
     }
 }
 
-/// Replaces equal rules by the first of them.
-fn share_equal<'r, T: PartialEq + 'r>(rules: impl Iterator<Item = &'r mut Arc<T>>) {
-    let mut known: Vec<Arc<T>> = Vec::new();
+/// Replaces equal rules by the first of them. Only those with the same hash are compared.
+fn share_equal<'r, T: PartialEq + 'r>(rules: impl Iterator<Item = &'r mut Arc<T>>, hash: impl Fn(&T) -> u64) {
+    let mut known: HashMap<u64, Vec<Arc<T>>> = HashMap::new();
     for rule in rules {
-        match known.iter().find(|known| *known == rule) {
+        let alike = known.entry(hash(rule)).or_default();
+        match alike.iter().find(|known| *known == rule) {
             Some(known) => *rule = known.clone(),
-            None => known.push(rule.clone()),
+            None => alike.push(rule.clone()),
         }
     }
 }
@@ -167,8 +169,11 @@ impl Role {
             }
             role.applications.extend(descriptor.applications.iter().cloned());
         }
-        share_equal(role.groups.iter_mut().filter_map(|group| group.fields.as_mut()));
-        share_equal(role.groups.iter_mut().filter_map(|group| group.query.as_mut()));
+        let hashes = RandomState::new();
+        let hash_of_fields = |rule: &FieldRule| hashes.hash_one((&rule.grant, &rule.except));
+        let hash_of_query = |query: &Value| hashes.hash_one(query.to_string());
+        share_equal(role.groups.iter_mut().filter_map(|group| group.fields.as_mut()), hash_of_fields);
+        share_equal(role.groups.iter_mut().filter_map(|group| group.query.as_mut()), hash_of_query);
         Ok(role)
     }
 

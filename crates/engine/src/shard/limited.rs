@@ -37,13 +37,20 @@ impl SeenMappings {
         if limits.fields.is_empty() {
             return Ok(whole.clone());
         }
-        let mut kept = self.0.lock();
-        kept.retain(|one| Arc::ptr_eq(&one.whole, whole));
-        if let Some(known) = kept.iter().find(|one| one.fields == limits.fields) {
-            return Ok(known.seen.clone());
+        {
+            let mut kept = self.0.lock();
+            kept.retain(|one| Arc::ptr_eq(&one.whole, whole));
+            if let Some(known) = kept.iter().find(|one| one.fields == limits.fields) {
+                return Ok(known.seen.clone());
+            }
         }
+        // Rules and fields may be many, so others wait neither for the lock nor for the thread.
         let rules = limits.clone();
-        let seen = Arc::new(whole.seen_by(move |path| rules.allows_field(path))?);
+        let seen = Arc::new(whole.seen_by(move |path| {
+            limber_work::let_others_run();
+            rules.allows_field(path)
+        })?);
+        let mut kept = self.0.lock();
         if kept.len() >= SEEN_MAX {
             kept.remove(0);
         }
