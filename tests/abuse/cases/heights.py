@@ -10,7 +10,7 @@ from case import OK, REFUSED, Case, acts
 ANY = OK + REFUSED
 ONE = {"number_of_shards": 1, "number_of_replicas": 0}
 SETUP = [
-    ("PUT", "/h", {"settings": ONE, "mappings": {"properties": {"t": {"type": "text"}, "n": {"type": "long"}}}}),
+    ("PUT", "/h", {"settings": ONE, "mappings": {"properties": {"t": {"type": "text"}, "n": {"type": "long"}, "k": {"type": "keyword"}, "c": {"type": "completion"}}}}),
     ("PUT", "/h/_doc/1", {"t": "a b", "n": 1}),
     ("PUT", "/h/_doc/2?refresh=true", {"t": "a c", "n": 2}),
 ]
@@ -18,6 +18,15 @@ SETUP = [
 
 def search(name, body, **more):
     return Case(name, "POST", "/h/_search", body, **{"expect": ANY, **more})
+
+
+def expressions():
+    """Regular expressions of Lucene that are as long as they like, where no setting bounds their length."""
+    for name, pattern in [("intersections", "a&" * 50_000 + "a"), ("options", "a?" * 50_000), ("group", "(" + "a" * 100_000 + ")b"), ("repeats", "".join("(" for _ in range(90)) + "a" + ("*" * 9 + ")") * 90)]:
+        yield Case(f"tokenizer_{name}", "POST", "/_analyze", {"tokenizer": {"type": "simple_pattern", "pattern": pattern}, "text": "aab"}, ANY)
+        yield search(f"intervals_{name}", {"query": {"intervals": {"t": {"regexp": {"pattern": pattern}}}}})
+        yield search(f"completion_{name}", {"suggest": {"s": {"regex": pattern, "completion": {"field": "c"}}}})
+        yield search(f"regexp_{name}", {"query": {"regexp": {"k": pattern}}}, setup=[("PUT", "/h/_settings", {"index.max_regex_length": 2_147_483_647})])
 
 
 def disguised(server, request, n, seconds):
@@ -54,6 +63,7 @@ CASES = [
     # Each change of operators puts everything before it one level deeper.
     search("operators_in_turn", {"query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
     search("operators_explained", {"explain": True, "query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
+    *expressions(),
     # Threads that wait: a pool has 256 for them.
     many_names("names_that_wait", 400, lambda n: ("POST", f"/h,none-{n}*/_update_by_query?requests_per_second=0.1&scroll_size=1", {}), ("PUT", "/fresh", {"settings": ONE}), 8),
     # A queue that is full of requests with one name each.

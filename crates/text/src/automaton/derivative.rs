@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use limber_work as work;
+
 use super::syntax::{LAST, Tree};
+use crate::Result;
 
 /// Index of a node.
 pub(super) type Id = u32;
@@ -27,7 +30,11 @@ enum Node {
     Repeat(Id, u32, Option<u32>),
 }
 
-/// The expressions that a pattern consists of, and their derivatives.
+/// Parts of expressions that are joined between two checks for cancellation and memory.
+const PARTS_PER_CHECK: usize = 1 << 16;
+
+/// The expressions that a pattern consists of, and their derivatives. When the request must end, whatever is
+/// derived is [`NOTHING`], and [`Nodes::check`] fails.
 pub(super) struct Nodes {
     list: Vec<Node>,
     nullable: Vec<bool>,
@@ -35,6 +42,9 @@ pub(super) struct Nodes {
     derived: HashMap<(Id, u32), Id>,
     /// Number of parts of expressions that were visited.
     pub(super) work: u64,
+    /// The number of parts that were joined since the last check.
+    joined: usize,
+    stopped: Option<work::Stop>,
 }
 
 impl Nodes {
@@ -45,10 +55,32 @@ impl Nodes {
             ids: HashMap::new(),
             derived: HashMap::new(),
             work: 0,
+            joined: 0,
+            stopped: None,
         };
         nodes.intern(Node::Nothing);
         nodes.intern(Node::Epsilon);
         nodes
+    }
+
+    /// Fails if the request must end.
+    ///
+    /// # Errors
+    /// [`crate::Error::Stopped`].
+    pub(super) fn check(&mut self) -> Result<()> {
+        match self.stopped.take() {
+            Some(stop) => Err(stop.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Counts parts that are joined.
+    fn count_joined(&mut self, parts: usize) {
+        self.joined += parts;
+        if self.joined >= PARTS_PER_CHECK {
+            self.joined = 0;
+            self.stopped = self.stopped.take().or_else(|| work::check().err());
+        }
     }
 
     fn intern(&mut self, node: Node) -> Id {
@@ -90,8 +122,8 @@ impl Nodes {
                 let parts = parts.iter().map(|part| self.add(part)).collect();
                 self.or(parts)
             }
-            Tree::And(left, right) => {
-                let parts = vec![self.add(left), self.add(right)];
+            Tree::And(parts) => {
+                let parts = parts.iter().map(|part| self.add(part)).collect();
                 self.and(parts)
             }
             Tree::Not(inner) => {
@@ -117,18 +149,21 @@ impl Nodes {
         if apart.is_empty() { NOTHING } else { self.intern(Node::Class(apart.into())) }
     }
 
+    /// Returns the concatenation, which leans to the right, however long the left one is.
     fn concat(&mut self, left: Id, right: Id) -> Id {
         match (left, right) {
-            (NOTHING, _) | (_, NOTHING) => NOTHING,
-            (EPSILON, other) | (other, EPSILON) => other,
-            _ => {
-                if let Node::Concat(first, rest) = self.list[left as usize] {
-                    let rest = self.concat(rest, right);
-                    return self.concat(first, rest);
-                }
-                self.intern(Node::Concat(left, right))
-            }
+            (NOTHING, _) | (_, NOTHING) => return NOTHING,
+            (EPSILON, other) | (other, EPSILON) => return other,
+            _ => {}
         }
+        let (mut firsts, mut last) = (Vec::new(), left);
+        while let Node::Concat(first, rest) = self.list[last as usize] {
+            firsts.push(first);
+            last = rest;
+        }
+        self.count_joined(firsts.len());
+        let end = self.intern(Node::Concat(last, right));
+        firsts.into_iter().rev().fold(end, |rest, first| self.intern(Node::Concat(first, rest)))
     }
 
     fn or(&mut self, parts: Vec<Id>) -> Id {
@@ -154,6 +189,7 @@ impl Nodes {
         if !ranges.is_empty() {
             flat.push(self.class(ranges));
         }
+        self.count_joined(flat.len());
         flat.sort_unstable();
         flat.dedup();
         if flat.contains(&everything) {
@@ -177,6 +213,7 @@ impl Nodes {
                 _ => flat.push(part),
             }
         }
+        self.count_joined(flat.len());
         flat.sort_unstable();
         flat.dedup();
         match flat.as_slice() {
@@ -235,10 +272,38 @@ impl Nodes {
         starts
     }
 
-    /// Returns the expression for what must follow `char`.
+    /// Returns the expression for what must follow `char`. The parts of a concatenation are derived one after
+    /// the other, from the last one that `char` may belong to: there may be as many as the pattern is long.
     pub(super) fn derive(&mut self, id: Id, char: u32) -> Id {
+        let (mut optional, mut last) = (Vec::new(), id);
+        while let Node::Concat(left, right) = self.list[last as usize]
+            && self.nullable(left)
+            && !self.derived.contains_key(&(last, char))
+        {
+            optional.push((last, left, right));
+            last = right;
+        }
+        self.work += optional.len() as u64;
+        let mut derived = self.derive_one(last, char);
+        for (id, left, right) in optional.into_iter().rev() {
+            if self.stopped.is_some() {
+                return NOTHING;
+            }
+            let first = self.derive(left, char);
+            let first = self.concat(first, right);
+            derived = self.or(vec![first, derived]);
+            self.derived.insert((id, char), derived);
+        }
+        derived
+    }
+
+    /// Does what [`Nodes::derive`] does, for anything but a concatenation that begins with what may be empty.
+    fn derive_one(&mut self, id: Id, char: u32) -> Id {
         if let Some(known) = self.derived.get(&(id, char)) {
             return *known;
+        }
+        if self.stopped.is_some() {
+            return NOTHING;
         }
         self.work += match &self.list[id as usize] {
             Node::Or(parts) | Node::And(parts) => parts.len() as u64,
@@ -252,14 +317,7 @@ impl Nodes {
             }
             Node::Concat(left, right) => {
                 let first = self.derive(left, char);
-                let first = self.concat(first, right);
-                match self.nullable(left) {
-                    true => {
-                        let second = self.derive(right, char);
-                        self.or(vec![first, second])
-                    }
-                    false => first,
-                }
+                self.concat(first, right)
             }
             Node::Or(parts) => {
                 let parts = parts.iter().map(|part| self.derive(*part, char)).collect();

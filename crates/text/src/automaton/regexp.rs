@@ -145,10 +145,12 @@ impl Regexp {
         let tree = syntax::read(pattern, options.flags, options.ignores_case)?;
         let mut nodes = Nodes::new();
         let start = nodes.add(&tree);
+        nodes.check()?;
         // A pattern without alternatives has as many states as characters, and Lucene has nothing to
         // determinize then.
         let free = 2 * pattern.chars().count() as u32 + 2;
         let states_max = options.states_max.min(STATES_MAX).saturating_add(free) as usize;
+        let work_max = WORK_PER_STATE * states_max as u64;
         let mut numbers: HashMap<Id, u32> = HashMap::from([(start, 0)]);
         let mut open = vec![start];
         let mut states: Vec<State> = Vec::new();
@@ -160,6 +162,10 @@ impl Regexp {
             let mut targets: Vec<u32> = Vec::with_capacity(starts.len());
             for first in &starts {
                 let next = nodes.derive(id, *first);
+                nodes.check()?;
+                if nodes.work > work_max {
+                    return Err(Error::TooComplex { states_max: options.states_max });
+                }
                 if next == NOTHING {
                     targets.push(DEAD);
                     continue;
@@ -182,7 +188,7 @@ impl Regexp {
                 starts: starts.into(),
                 targets: targets.into(),
             });
-            if open.len() > states_max || nodes.work > WORK_PER_STATE * states_max as u64 {
+            if open.len() > states_max {
                 return Err(Error::TooComplex { states_max: options.states_max });
             }
         }
@@ -410,8 +416,24 @@ mod tests {
         {
             assert!(Regexp::parse(&deep, RegexpOptions::default()).is_err());
         }
+        let nested = (1..=60).fold("a".to_owned(), |inner, _| format!("({inner})") + &"*".repeat(30));
+        assert!(Regexp::parse(&nested, RegexpOptions::default()).is_err());
         let few = "a".to_owned() + &"*".repeat(50);
         assert!(Regexp::parse(&few, RegexpOptions::default()).is_ok());
+    }
+
+    /// Nothing recurses as deep as a pattern is long.
+    #[test]
+    fn patterns_may_be_long() {
+        let options = RegexpOptions::default();
+        let and = Regexp::parse(&("a&".repeat(50_000) + "a"), options).expect("valid");
+        assert!(and.accepts(b"a") && !and.accepts(b"b"));
+        for long in ["a?".repeat(50_000), "(".to_owned() + &"a".repeat(50_000) + ")b"] {
+            let tree = syntax::read(&long, syntax::ALL, false).expect("valid");
+            let mut nodes = Nodes::new();
+            let start = nodes.add(&tree);
+            assert_eq!(nodes.derive(start, u32::from('b')), NOTHING);
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(super) const ALL: u32 = 0xff;
 
 /// Largest nesting of parentheses and complements.
 const DEPTH_MAX: u32 = 100;
+/// Largest height of a tree: a parenthesis is three levels, a repetition of a repetition another one.
+const HEIGHT_MAX: u32 = 500;
 
 /// Greatest code point.
 pub(super) const LAST: u32 = char::MAX as u32;
@@ -31,7 +33,7 @@ pub(super) enum Tree {
     Class(Vec<(u32, u32)>),
     Concat(Vec<Tree>),
     Or(Vec<Tree>),
-    And(Box<Tree>, Box<Tree>),
+    And(Vec<Tree>),
     Not(Box<Tree>),
     /// Least and greatest number of repetitions.
     Repeat(Box<Tree>, u32, Option<u32>),
@@ -46,6 +48,8 @@ struct Reader {
     flags: u32,
     ignores_case: bool,
     depth: u32,
+    /// The height of the tree that was parsed last.
+    height: u32,
 }
 
 /// Parses a pattern; an empty one matches the empty string.
@@ -53,7 +57,7 @@ struct Reader {
 /// `ignores_case`: ASCII letters match in either case, except for the ends of ranges.
 pub(super) fn read(text: &str, flags: u32, ignores_case: bool) -> Result<Tree> {
     limber_work::claim(text.len() as u64 * TREE_BYTES)?;
-    let mut reader = Reader { text: text.chars().collect(), at: 0, flags, ignores_case, depth: 0 };
+    let mut reader = Reader { text: text.chars().collect(), at: 0, flags, ignores_case, depth: 0, height: 0 };
     if reader.text.is_empty() {
         return Ok(Tree::Epsilon);
     }
@@ -108,30 +112,48 @@ impl Reader {
         }
     }
 
+    /// Counts a level above what was parsed last, and `height` levels below that.
+    fn raise(&mut self, height: u32) -> Result<()> {
+        self.height = height + 1;
+        match self.height > HEIGHT_MAX {
+            true => Err(wrong(format!("a regular expression has at most {HEIGHT_MAX} levels"))),
+            false => Ok(()),
+        }
+    }
+
+    /// Parses one part and, while `goes_on` takes what stands between two of them, further ones.
+    fn list(
+        &mut self,
+        part: fn(&mut Reader) -> Result<Tree>,
+        goes_on: fn(&mut Reader) -> bool,
+    ) -> Result<Vec<Tree>> {
+        let mut parts = vec![part(self)?];
+        let mut height = self.height;
+        while goes_on(self) {
+            parts.push(part(self)?);
+            height = height.max(self.height);
+        }
+        self.raise(height)?;
+        Ok(parts)
+    }
+
     fn union(&mut self) -> Result<Tree> {
         self.deeper()?;
-        let mut choices = vec![self.intersection()?];
-        while self.take('|') {
-            choices.push(self.intersection()?);
-        }
+        let mut choices = self.list(Reader::intersection, |reader| reader.take('|'))?;
         self.depth -= 1;
         Ok(if choices.len() == 1 { choices.remove(0) } else { Tree::Or(choices) })
     }
 
     fn intersection(&mut self) -> Result<Tree> {
-        let mut tree = self.concat()?;
-        while self.allows(INTERSECTION) && self.take('&') {
-            tree = Tree::And(Box::new(tree), Box::new(self.concat()?));
-        }
-        Ok(tree)
+        let mut parts = self.list(Reader::concat, |reader| reader.allows(INTERSECTION) && reader.take('&'))?;
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Tree::And(parts) })
     }
 
     fn concat(&mut self) -> Result<Tree> {
-        let mut parts = vec![self.repeat()?];
-        while self.at < self.text.len() && !self.peek(")|") && !(self.allows(INTERSECTION) && self.peek("&"))
-        {
-            parts.push(self.repeat()?);
-        }
+        let mut parts = self.list(Reader::repeat, |reader| {
+            let is_end = reader.at == reader.text.len() || reader.peek(")|");
+            !is_end && !(reader.allows(INTERSECTION) && reader.peek("&"))
+        })?;
         Ok(if parts.len() == 1 { parts.remove(0) } else { Tree::Concat(parts) })
     }
 
@@ -144,6 +166,7 @@ impl Reader {
             if repeats > DEPTH_MAX {
                 return Err(wrong(format!("a regular expression is nested at most {DEPTH_MAX} deep")));
             }
+            self.raise(self.height)?;
             let (least, most) = match self.next()? {
                 '?' => (0, Some(1)),
                 '*' => (0, None),
@@ -185,10 +208,12 @@ impl Reader {
     }
 
     fn complement(&mut self) -> Result<Tree> {
+        self.height = 0;
         if self.allows(COMPLEMENT) && self.take('~') {
             self.deeper()?;
             let inner = self.complement()?;
             self.depth -= 1;
+            self.raise(self.height)?;
             return Ok(Tree::Not(Box::new(inner)));
         }
         if !self.take('[') {
