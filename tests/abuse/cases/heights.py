@@ -29,6 +29,28 @@ def expressions():
         yield search(f"regexp_{name}", {"query": {"regexp": {"k": pattern}}}, setup=[("PUT", "/h/_settings", {"index.max_regex_length": 2_147_483_647})])
 
 
+def levels(server):
+    """Pipelines of many levels, each of which calls the next one."""
+    for n in range(100):
+        inner = {"pipeline": {"name": f"level{n + 1}"}} if n < 99 else {"set": {"field": "b", "value": 1}}
+        for _ in range(49):
+            inner = {"foreach": {"field": "a", "processor": inner}}
+        yield server.send("PUT", f"/_ingest/pipeline/level{n}", {"processors": [inner]})
+    yield server.send("PUT", "/leveled/_doc/1?pipeline=level0", {"a": [1]})
+    yield server.send("PUT", "/leveled/_doc/2?refresh=true", {"a": [1]})
+    yield server.send("POST", "/leveled/_update_by_query?pipeline=level0", {})
+
+
+WORD = "a" * 30_000
+WORDS = [("PUT", "/words", {"settings": ONE, "mappings": {"properties": {"k": {"type": "keyword"}}}}), ("PUT", "/words/_doc/1?refresh=true", {"k": WORD + "b"})]
+
+
+def distances():
+    for measure in ("damerau_levenshtein", "levenshtein", "jaro_winkler", "ngram"):
+        yield Case(f"distance_{measure}", "POST", "/words/_search", {"suggest": {"s": {"text": WORD + "c", "term": {"field": "k", "string_distance": measure}}}}, ANY, setup=WORDS,
+                   cleanup=[("DELETE", "/words")])
+
+
 def disguised(server, request, n, seconds):
     """A request from another address than the ordinary client's, with a user agent of its own. Returns its status and answer; None if it has none after some seconds."""
     method, path, body = request
@@ -64,6 +86,11 @@ CASES = [
     search("operators_in_turn", {"query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
     search("operators_explained", {"explain": True, "query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
     *expressions(),
+    acts("levels", levels, ANY, seconds=60, cleanup=[("DELETE", "/leveled"), ("DELETE", "/_ingest/pipeline/level*")]),
+    # A thread for each slice.
+    Case("slices", "POST", "/h/_update_by_query?slices=1024&requests_per_second=0.1&scroll_size=1&conflicts=proceed", {}, ANY, clients=30, hang_up=5.0),
+    # A table of each character of a word with each of another.
+    *distances(),
     # Threads that wait: a pool has 256 for them.
     many_names("names_that_wait", 400, lambda n: ("POST", f"/h,none-{n}*/_update_by_query?requests_per_second=0.1&scroll_size=1", {}), ("PUT", "/fresh", {"settings": ONE}), 8),
     # A queue that is full of requests with one name each.

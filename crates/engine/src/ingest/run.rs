@@ -96,6 +96,8 @@ pub struct Runner<'p> {
     is_timed: bool,
     /// How many processors may still run for the current document.
     steps_left: u32,
+    /// How many levels of processors run within each other.
+    pub(super) depth: u32,
     pub(super) trace: Option<Trace>,
 }
 
@@ -112,6 +114,7 @@ impl<'p> Runner<'p> {
             total: Tally::default(),
             is_timed: false,
             steps_left: STEP_RUN_COUNT_MAX,
+            depth: 0,
             trace: None,
         }
     }
@@ -250,7 +253,7 @@ impl<'p> Runner<'p> {
         let start = self.is_timed.then(Instant::now);
         let outer = std::mem::replace(&mut document.pipeline, &pipeline.id);
         self.active.push(counter);
-        let mut result = self.run_steps(&pipeline.steps, document);
+        let mut result = self.deeper(|runner| runner.run_steps(&pipeline.steps, document));
         if let Err(failure) = &result
             && !pipeline.on_failure.is_empty()
             && !ends_request(&failure.error)
@@ -383,7 +386,7 @@ impl<'p> Runner<'p> {
         steps: &'p [Step],
         document: &mut IngestDocument<'p>,
     ) -> Result<Flow, Failure<'p>> {
-        let result = self.run_steps(steps, document);
+        let result = self.deeper(|runner| runner.run_steps(steps, document));
         remove_failure(document)?;
         result
     }

@@ -1,4 +1,5 @@
-//! Runs `foreach` processors: "what does each element of this field become?"
+//! Runs processors within processors: "what does each element of this field become, and may another level of
+//! them run?"
 
 use limber_mapping::RequestError;
 
@@ -10,7 +11,29 @@ use super::pipeline::Step;
 use super::processor::Flow;
 use super::run::Runner;
 
+/// How many levels of pipelines, `foreach` and `on_failure` may run within each other. Each of the hundred
+/// pipelines that may call each other may have fifty levels of its own, for which no stack suffices.
+const LEVELS_MAX: u32 = 250;
+
 impl<'p> Runner<'p> {
+    /// Runs what is one level deeper.
+    ///
+    /// # Errors
+    /// Those of `run`, and there are too many levels.
+    pub(super) fn deeper<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, Failure<'p>>,
+    ) -> Result<T, Failure<'p>> {
+        if self.depth >= LEVELS_MAX {
+            let reason = format!("more than [{LEVELS_MAX}] levels of processors run within each other");
+            return Err(RequestError::illegal_argument(reason).into());
+        }
+        self.depth += 1;
+        let result = run(self);
+        self.depth -= 1;
+        result
+    }
+
     /// Runs `foreach`: each element becomes `_ingest._value` (and its name in an object `_ingest._key`), and
     /// what `_ingest._value` holds afterwards replaces the element.
     pub(super) fn run_each(
@@ -45,7 +68,7 @@ impl<'p> Runner<'p> {
         let outer_key = member_of(document, &key_path)?;
         // The trace does not include inner steps.
         let trace = self.trace.take();
-        let outcome = self.run_items(step, found, (&value_path, &key_path), document);
+        let outcome = self.deeper(|runner| runner.run_items(step, found, (&value_path, &key_path), document));
         self.trace = trace;
         if kind == Kind::Object {
             key_path.set(document, outer_key)?;

@@ -816,3 +816,30 @@ fn lists_that_a_script_shares_many_times_are_counted_before_they_are_written() {
     check(&share(40), r#"{"a":1}"#, "!the document grew too large in an ingest pipeline");
     check(&share(2), r#"{"a":1}"#, r#"{"a":1,"l":[[["x"],["x"]],[["x"],["x"]]]}"#);
 }
+
+/// Pipelines that each have many levels, and call each other.
+#[test]
+fn levels_of_processors_are_limited() {
+    let registry = Registry::default();
+    for number in 0..10 {
+        let call = json!({"pipeline": {"name": format!("p{}", number + 1)}});
+        let each = (0..30).fold(call, |inner, _| json!({"foreach": {"field": "a", "processor": inner}}));
+        registry.put(&format!("p{number}"), &json!({"processors": [each]})).expect("a pipeline");
+    }
+    registry.put("p10", &json!({"processors": []})).expect("a pipeline");
+    let snapshot = registry.snapshot();
+    let run = |id: &str| {
+        let metadata = Metadata { index: "i", id: Some("7"), ..Metadata::default() };
+        Runner::new(&snapshot, NOW).run(&[id], metadata, br#"{"a":[1]}"#, &mut Vec::new())
+    };
+    std::thread::scope(|scope| {
+        // As much stack as the threads of a server have.
+        let thread = std::thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, || {
+            let Outcome::Failed(error) = run("p0") else { panic!("there are 310 levels") };
+            let reason = "more than [250] levels of processors run within each other";
+            assert_eq!(error.reason, reason);
+            assert!(matches!(run("p5"), Outcome::Changed(_)));
+        });
+        thread.expect("a thread").join().expect("no panic");
+    });
+}

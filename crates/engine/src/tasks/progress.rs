@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use limber_store::sync::{self, Condvar, Mutex};
 use serde_json::{Map, Value, json};
 
+/// How many threads of a request write, however many slices it has: as many as `slices=auto` may have.
+const WRITERS_MAX: usize = 20;
+
 /// Which counters a request has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
@@ -101,6 +104,11 @@ impl Progress {
         self.slices.len()
     }
 
+    /// Returns how many threads write for the slices.
+    pub(crate) fn writer_count(&self) -> usize {
+        self.slices.len().min(WRITERS_MAX)
+    }
+
     /// Returns the flag that cancels the request.
     pub fn cancelled_flag(&self) -> Arc<AtomicBool> {
         self.cancelled.clone()
@@ -145,7 +153,7 @@ impl Progress {
         let paused_at = Instant::now();
         let mut guard = self.wake.0.lock();
         loop {
-            let seconds = count as f64 * self.slices.len() as f64 / f64::from(self.requests_per_second());
+            let seconds = count as f64 * self.writer_count() as f64 / f64::from(self.requests_per_second());
             // At an extremely low speed, a pause of one day is long enough; the slice can be cancelled or
             // sped up meanwhile.
             let until = start + Duration::from_secs_f64(seconds.min(86_400.0));

@@ -33,4 +33,4 @@ pub use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use rwlock::RwLock;
 pub use schedule::{Schedule, SwitchPolicy};
 pub use simulation::{Simulation, SimulationEnd, SimulationFailure};
-pub use thread::{is_simulated, note, now_nanos, point, sleep, spawn};
+pub use thread::{is_simulated, note, now_nanos, point, sleep, spawn, thread_builder};

@@ -65,6 +65,11 @@ pub fn sleep(duration: Duration) {
 /// Size of a thread's stack, for requests that nest deeply.
 const STACK_BYTES: usize = 8 << 20;
 
+/// Returns the builder of a thread that works for requests, outside of a simulation.
+pub fn thread_builder(name: impl Into<String>) -> std::thread::Builder {
+    std::thread::Builder::new().name(name.into()).stack_size(STACK_BYTES)
+}
+
 /// Runs `run` on a detached thread of its own, which belongs to the same simulation as the caller.
 ///
 /// # Errors
@@ -72,10 +77,7 @@ const STACK_BYTES: usize = 8 << 20;
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     match current() {
         Some(current) => current.shared.spawn(name, Box::new(run)),
-        None => {
-            let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
-            thread.spawn(run).map(drop)
-        }
+        None => thread_builder(name).spawn(run).map(drop),
     }
 }
 

@@ -14,7 +14,7 @@ use limber_store::sync::{self, Mutex};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
-use super::response::{check_all_came, search_failure};
+use super::response::{check_all_came, no_thread, search_failure};
 use super::scripted::Scripted;
 use super::{
     BatchSource, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
@@ -119,7 +119,7 @@ impl Node {
 }
 
 impl Run<'_> {
-    /// Reads batches and writes them: on this thread, or with slices on one thread per slice.
+    /// Reads batches and writes them: on this thread, or with slices on several.
     fn read_and_write(&self) -> Result<()> {
         let count = self.progress.slice_count();
         if let Some(remote) = &self.request.remote {
@@ -130,17 +130,14 @@ impl Run<'_> {
             return self.read(|batch| self.write(0, &batch.hits));
         }
         std::thread::scope(|scope| {
-            let (give, take) = sync_channel::<SearchResponse>(count);
+            let writers = self.progress.writer_count();
+            let (give, take) = sync_channel::<SearchResponse>(writers);
             let take = Arc::new(Mutex::new(take));
-            for number in 0..count {
+            for number in 0..writers {
                 let take = take.clone();
-                let name = format!("slice-{number}");
-                std::thread::Builder::new()
-                    .name(name)
-                    .spawn_scoped(scope, limber_access::carried(move || self.write_all(number, &take)))
-                    .map_err(|error| {
-                        RequestError::unavailable("es_rejected_execution_exception", error.to_string())
-                    })?;
+                let write = limber_access::carried(move || self.write_all(number, &take));
+                let thread = sync::thread_builder(format!("slice-{number}")).spawn_scoped(scope, write);
+                thread.map_err(|error| no_thread(&error))?;
             }
             drop(take);
             self.hand_out(give)
@@ -154,8 +151,10 @@ impl Run<'_> {
         })
     }
 
-    fn write_all(&self, number: usize, batches: &Mutex<Receiver<SearchResponse>>) {
-        loop {
+    /// Writes batches for some of the slices in turn.
+    fn write_all(&self, first: usize, batches: &Mutex<Receiver<SearchResponse>>) {
+        let slices = (first..self.progress.slice_count()).step_by(self.progress.writer_count());
+        for number in slices.cycle() {
             let batch = batches.lock().recv();
             let Ok(batch) = batch else { return };
             if !self.is_over() {

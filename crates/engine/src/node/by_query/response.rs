@@ -47,6 +47,11 @@ pub struct ByQueryFailure {
     pub shown: Value,
 }
 
+/// Returns the error of a thread that the system cannot start.
+pub(super) fn no_thread(error: &std::io::Error) -> RequestError {
+    RequestError::unavailable("es_rejected_execution_exception", error.to_string())
+}
+
 /// Fails when a search ended before its last document. Otherwise the missing documents would go unnoticed.
 pub(super) fn check_all_came(read: u64, total: u64) -> Result<(), RequestError> {
     if read >= total {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::conductor;
 use super::request::{ByQueryRequest, Change, SLICES_AUTO_MAX, Slices};
-use super::response::ByQueryResponse;
+use super::response::{ByQueryResponse, no_thread};
 use crate::api::Result;
 use crate::node::Node;
 use crate::tasks::progress::Progress;
@@ -36,10 +36,12 @@ impl Node {
         // ended.
         let run = || {
             std::thread::scope(|scope| {
-                scope.spawn(limber_access::carried(|| self.run_by_query(&request, &progress))).join()
+                let run = limber_access::carried(|| self.run_by_query(&request, &progress));
+                let thread = sync::thread_builder("by-query").spawn_scoped(scope, run);
+                thread.map(|thread| thread.join()).map_err(|error| no_thread(&error))
             })
         };
-        limber_work::waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        limber_work::waiting(run)?.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// Starts the request and returns the task's id. The result, as rendered by `render`, is kept for

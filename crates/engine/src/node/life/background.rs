@@ -68,7 +68,8 @@ impl Background {
                 }
             }
         };
-        match std::thread::Builder::new().name(name.clone()).spawn(run) {
+        // Transforms search, and run scripts and pipelines.
+        match limber_store::sync::thread_builder(name.clone()).spawn(run) {
             Ok(thread) => {
                 if let Some(node) = buffers_thread {
                     let _ = node.buffers_thread.set(thread.thread().clone());
