@@ -87,6 +87,8 @@ CASES = [
     search("operators_explained", {"explain": True, "query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
     *expressions(),
     acts("levels", levels, ANY, seconds=60, cleanup=[("DELETE", "/leveled"), ("DELETE", "/_ingest/pipeline/level*")]),
+    # Each synonym of a word was compared with all others.
+    Case("synonyms", "POST", "/_analyze", lambda: {"tokenizer": "standard", "filter": [{"type": "synonym", "synonyms": [f"a => b{n}" for n in range(200_000)]}], "text": "c"}, ANY, seconds=20),
     # A thread for each slice.
     Case("slices", "POST", "/h/_update_by_query?slices=1024&requests_per_second=0.1&scroll_size=1&conflicts=proceed", {}, ANY, clients=30, hang_up=5.0),
     # A table of each character of a word with each of another.

@@ -81,7 +81,7 @@ fn map(settings: &Settings<'_>, context: &Context<'_>) -> Result<SynonymMap, Req
             Err(RequestError::illegal_argument(reason).caused_by(cause))
         }
         Err(other) => Err(other),
-        Ok(()) => Ok(map),
+        Ok(()) => Ok(map.finished()),
     }
 }
 

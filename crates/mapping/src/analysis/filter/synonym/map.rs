@@ -1,6 +1,7 @@
 //! Synonyms as a tree: "which is the longest sequence of tokens from here on that has synonyms?"
 
 use std::collections::VecDeque;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,6 +38,9 @@ pub struct SynonymMap {
     ignores_case: bool,
     /// Total bytes of all rules.
     bytes: usize,
+    /// While rules are added: by node and hash, the place of an output among those of the node.
+    known: HashMap<(u32, u64), usize>,
+    hashes: RandomState,
 }
 
 /// Maximum size of the expanded rules of one filter: a line of n words expands to n times n words.
@@ -110,7 +114,18 @@ impl From<Stop> for Fault {
 impl SynonymMap {
     /// Creates an empty map. With `ignores_case`, tokens are compared in lower case.
     pub fn new(ignores_case: bool) -> SynonymMap {
-        SynonymMap { nodes: vec![Node::default()], ignores_case, bytes: 0 }
+        SynonymMap {
+            nodes: vec![Node::default()],
+            ignores_case,
+            bytes: 0,
+            known: HashMap::default(),
+            hashes: RandomState::new(),
+        }
+    }
+
+    /// Returns the map after all rules were added, without what only adding needs.
+    pub fn finished(self) -> SynonymMap {
+        SynonymMap { known: HashMap::default(), ..self }
     }
 
     /// Adds a rule.
@@ -137,7 +152,13 @@ impl SynonymMap {
             }
         }
         let found = Arc::make_mut(self.nodes[at as usize].found.get_or_insert_default());
-        if !found.paths.iter().any(|path| path == output) {
+        let place = (at, self.hashes.hash_one(output));
+        let is_known = self.known.get(&place).is_some_and(|known| {
+            // Others may have the same hash.
+            found.paths[*known] == output || found.paths.iter().any(|path| path == output)
+        });
+        if !is_known {
+            self.known.insert(place, found.paths.len());
             found.paths.push(output.to_vec());
         }
         found.keeps_original |= keeps_original;
@@ -198,6 +219,16 @@ mod tests {
         assert!(map.add(&words(INPUT_TOKENS_MAX + 1), &words(1), false).is_err());
         assert!(map.add(&words(1), &words(200_000), false).is_ok(), "what stands for it may be long");
         assert!(map.add(&words(1), &vec!["x".repeat(1 << 20); 70], false).is_err(), "there is an end to it");
+    }
+
+    #[test]
+    fn equal_outputs_are_kept_once() {
+        let mut map = SynonymMap::new(false);
+        for output in ["b", "c", "b", "c", "d"] {
+            map.add(&words(1), &[output.to_owned()], false).expect("room");
+        }
+        let found = map.finished().nodes[1].found.take().expect("an output");
+        assert_eq!(found.paths.concat(), ["b", "c", "d"]);
     }
 
     #[test]
