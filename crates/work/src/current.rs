@@ -38,6 +38,8 @@ pub struct Work {
     pub warnings: Option<Arc<Warnings>>,
     /// The client's name for the request (`X-Opaque-Id`), shown in task lists.
     pub opaque_id: Option<Arc<str>>,
+    /// Tells the clients apart; 0 if no client waits for the work.
+    pub client: u64,
 }
 
 impl Work {

@@ -166,6 +166,7 @@ async fn handle(
         deadline: None,
         warnings: Some(warnings.clone()),
         opaque_id: header("x-opaque-id").map(Arc::from),
+        client: flow.client,
     };
     let job = Job { body, route, method, flow, request, shape, app: app.clone() };
     let pool = app.pools.get(route.pool);

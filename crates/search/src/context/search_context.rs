@@ -275,6 +275,7 @@ impl SearchContext {
             deadline: self.deadline,
             warnings: work::warnings(),
             opaque_id: None,
+            client: 0,
         }
     }
 

@@ -11,6 +11,6 @@ impl Node {
     /// Makes further work on this thread count as that of one request, which `cancelled` ends.
     pub(in crate::node) fn enter_work(&self, cancelled: Arc<AtomicBool>) -> Entered {
         let meter = Some(Arc::new(self.ledger.request.meter()));
-        Work { meter, cancelled, deadline: None, warnings: None, opaque_id: None }.enter()
+        Work { meter, cancelled, ..Work::default() }.enter()
     }
 }
