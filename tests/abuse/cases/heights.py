@@ -41,6 +41,8 @@ def levels(server):
     yield server.send("POST", "/leveled/_update_by_query?pipeline=level0", {})
 
 
+WIDE = [("PUT", "/wide", lambda: {"settings": {**ONE, "index.mapping.total_fields.limit": 6_000}, "mappings": {"properties": {f"f{n}": {"type": "keyword"} for n in range(5_000)}}}),
+        ("PUT", "/wide/_doc/1?refresh=true", {"f1": "a"})]
 WORD = "a" * 30_000
 WORDS = [("PUT", "/words", {"settings": ONE, "mappings": {"properties": {"k": {"type": "keyword"}}}}), ("PUT", "/words/_doc/1?refresh=true", {"k": WORD + "b"})]
 
@@ -87,6 +89,13 @@ CASES = [
     search("operators_explained", {"explain": True, "query": {"simple_query_string": {"query": "a + b | " * 2_000, "fields": ["t"]}}}, expect=400),
     *expressions(),
     acts("levels", levels, ANY, seconds=60, cleanup=[("DELETE", "/leveled"), ("DELETE", "/_ingest/pipeline/level*")]),
+    # Patterns that each select all fields of a mapping.
+    *[Case(name, "POST", "/wide/_search", body, ANY, setup=WIDE, cleanup=[("DELETE", "/wide")], seconds=60) for name, body in [
+        ("stars_multi_match", {"query": {"multi_match": {"query": "a b c", "fields": ["*"] * 100_000}}}),
+        ("stars_query_string", {"query": {"query_string": {"query": "a +b c", "fields": ["*"] * 100_000}}}),
+        ("stars_simple", {"query": {"simple_query_string": {"query": "a b", "fields": ["f*"] * 100_000}}}),
+        ("stars_fields", {"fields": ["*"] * 1_000, "size": 100}),
+        ("stars_stored", {"stored_fields": ["*"] * 100_000, "size": 100})]],
     # Each synonym of a word was compared with all others.
     Case("synonyms", "POST", "/_analyze", lambda: {"tokenizer": "standard", "filter": [{"type": "synonym", "synonyms": [f"a => b{n}" for n in range(200_000)]}], "text": "c"}, ANY, seconds=20),
     # A thread for each slice.

@@ -116,20 +116,19 @@ fn fields_of(
 ) -> Result<Map<String, Value>> {
     let mapping = &*shard.mapping;
     let is_own = |(_, field): &(Arc<str>, Arc<Field>)| field.id.0 as usize >= reserved::COUNT;
-    let (runtime, wanted): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = (request.fields.iter())
-        .flat_map(|wanted| {
-            mapping
-                .matching_names(&wanted.field)
-                .filter(is_own)
-                .map(move |(name, field)| (name, field, wanted))
-        })
-        .map(|(name, field, format)| Wanted {
-            around: mapping.nested_around(&field.path),
-            name,
-            field,
-            format,
-        })
-        .partition(|wanted| is_computed(&wanted.field));
+    let (mut runtime, mut wanted): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = (Vec::new(), Vec::new());
+    for format in &request.fields {
+        limber_work::check_beyond_deadline()?;
+        for (name, field) in mapping.matching_names(&format.field).filter(is_own) {
+            if runtime.len() + wanted.len() == WANTED_MAX {
+                let reason = format!("[fields] select more than [{WANTED_MAX}] fields of a document");
+                return Err(RequestError::illegal_argument(reason).into());
+            }
+            let around = mapping.nested_around(&field.path);
+            let list = if is_computed(&field) { &mut runtime } else { &mut wanted };
+            list.push(Wanted { around, name, field, format });
+        }
+    }
     let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
     let patterns: Vec<&str> = (request.fields.iter())
         .filter(|wanted| wanted.include_unmapped)
@@ -154,6 +153,10 @@ fn fields_of(
     }
     Ok(values)
 }
+
+/// How many fields `fields` may select for a document, each as often as a pattern selects it: a thousand `*`
+/// would be a thousand times the fields of the mapping.
+const WANTED_MAX: usize = 100_000;
 
 /// A field requested by `fields`, and the nested object that contains it.
 struct Wanted<'a> {
@@ -188,6 +191,7 @@ fn object_values(
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     let space = scope.map_or(SpaceId::ROOT, |scope| scope.space);
     for Wanted { name, field, format, .. } in wanted.iter().filter(|one| one.is_in(scope)) {
+        limber_work::check_beyond_deadline()?;
         let mut hidden = Vec::new();
         let values = source_values(mapping, source, field, &field.path[base..], format, &mut hidden)?;
         if !values.is_empty() {
@@ -234,6 +238,7 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
         Ok(())
     };
     for name in names {
+        limber_work::check_beyond_deadline()?;
         if name.contains('*') {
             mapping.matching(name).filter(|field| field.store).try_for_each(|field| show(&field))?;
             continue;

@@ -232,22 +232,29 @@ impl<'a> Binder<'a> {
     pub(crate) fn expand_fields(&self, wanted: &[(String, f32)]) -> Result<Vec<(Arc<str>, f32)>, Error> {
         /// `indices.query.bool.max_clause_count` of a small Elasticsearch node.
         const FIELDS_MAX: usize = 1024;
-        let mut found: Vec<(Arc<str>, f32)> = Vec::new();
+        let (mut found, mut count): (Vec<(Arc<str>, f32)>, usize) = (Vec::new(), 0);
+        // Those beyond the limit are only counted.
+        let mut add = |path: Arc<str>, boost: f32| {
+            count += 1;
+            if count <= FIELDS_MAX {
+                found.push((path, boost));
+            }
+        };
         for (name, boost) in wanted {
+            check_request()?;
             if !name.contains('*') {
-                found.push((Arc::from(name.as_str()), *boost));
+                add(Arc::from(name.as_str()), *boost);
                 continue;
             }
             let searchable = self.shard.mapping.matching_distinct(name).filter(|field| {
                 let is_own = field.id.0 as usize >= limber_mapping::reserved::COUNT;
                 is_own && (field.index || field.doc_values) && field.is_searchable()
             });
-            found.extend(searchable.map(|field| (field.path.clone(), *boost)));
+            searchable.for_each(|field| add(field.path.clone(), *boost));
         }
-        if found.len() > FIELDS_MAX {
+        if count > FIELDS_MAX {
             return Err(RequestError::illegal_argument(format!(
-                "field expansion matches too many fields, limit: {FIELDS_MAX}, got: {}",
-                found.len()
+                "field expansion matches too many fields, limit: {FIELDS_MAX}, got: {count}"
             ))
             .into());
         }
