@@ -55,4 +55,8 @@ fn documents_that_become_visible_later_are_included() {
     node.refresh("source", IndicesOptions::BROADCAST).expect("refreshed");
     run(&node, &clock);
     assert_eq!(made(), 2);
+    let stats = node.transform_stats("t", true, (0, 1)).expect("statistics");
+    let times = &stats["transforms"][0]["checkpointing"];
+    assert!(times["changes_last_detected_at"].as_u64() > Some(START_MS), "a date: {times}");
+    assert!(times["last_search_time"].as_u64() >= times["changes_last_detected_at"].as_u64(), "{times}");
 }

@@ -15,7 +15,7 @@ use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 
-use super::transform_state::Run;
+use super::transform_state::{Run, SourceState};
 use crate::api::*;
 use crate::catalog::{Catalog, WriteTarget};
 use crate::node::index::indices::limits_of;
@@ -239,11 +239,13 @@ impl Node {
         let (now_ms, begun_ms) = (self.now_millis(), self.environment.clock.monotonic_millis());
         let mut query = config.query.clone();
         if let Some(sync) = &config.sync {
-            let (state, until_ms) = (self.source_state(config)?, now_ms.saturating_sub(sync.delay_ms));
+            let (hash, until_ms) = (self.source_state(config)?, now_ms.saturating_sub(sync.delay_ms));
             let is_done = self.transforms.change_in(id, run, |live| {
-                let seen = live.source.filter(|(before, _)| *before == state).unwrap_or((state, begun_ms));
+                let new = SourceState { hash, seen_ms: begun_ms, seen_millis: now_ms };
+                let seen = live.source.filter(|before| before.hash == hash).unwrap_or(new);
                 live.source = Some(seen);
-                live.done_until_ms > seen.1
+                live.checked_millis = Some(now_ms);
+                live.done_until_ms > seen.seen_ms
             });
             if is_done != Some(false) {
                 return Ok(false);

@@ -28,10 +28,22 @@ pub(in crate::node) struct Live {
     pub stats: RunStats,
     /// Why the last run failed.
     pub failure: Option<String>,
-    /// The hash of the source's state at the last check, and when it was first seen (wall clock).
-    pub source: Option<(u64, u64)>,
-    /// The destination includes documents up to this time.
+    /// The source's state at the last check.
+    pub source: Option<SourceState>,
+    /// When the source was last checked for changes, in milliseconds since 1970.
+    pub checked_millis: Option<u64>,
+    /// The destination includes documents up to this time, by the monotonic clock.
     pub done_until_ms: u64,
+}
+
+/// A state of a transform's source.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::node) struct SourceState {
+    pub hash: u64,
+    /// When the state was first seen, by the monotonic clock.
+    pub seen_ms: u64,
+    /// The same moment in milliseconds since 1970, which is only shown.
+    pub seen_millis: u64,
 }
 
 /// The counters in `_transform/{id}/_stats`.

@@ -333,8 +333,11 @@ impl Node {
         if entry["checkpoint_ms"].as_u64().is_some_and(|at| at > 0) {
             shown["checkpointing"]["last"]["timestamp_millis"] = entry["checkpoint_ms"].clone();
         }
-        if let Some((_, seen_ms)) = live.source {
-            shown["checkpointing"]["changes_last_detected_at"] = seen_ms.into();
+        if let Some(source) = live.source {
+            shown["checkpointing"]["changes_last_detected_at"] = source.seen_millis.into();
+        }
+        if let Some(checked_millis) = live.checked_millis {
+            shown["checkpointing"]["last_search_time"] = checked_millis.into();
         }
         if let Some(failure) = live.failure {
             shown["reason"] = failure.into();
