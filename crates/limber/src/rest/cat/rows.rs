@@ -18,6 +18,7 @@ pub fn number(value: &Value, path: &str) -> u64 {
 #[derive(Clone, Copy)]
 pub enum Source {
     Count(&'static str),
+    Whole(&'static str),
     Bytes(&'static str),
     Millis(&'static str),
     Text(&'static str),
@@ -42,6 +43,9 @@ impl Source {
             Source::Count(path) => (path, Cell::Count),
             Source::Bytes(path) => (path, Cell::Bytes),
             Source::Millis(path) => (path, Cell::Millis),
+            Source::Whole(path) => {
+                return member(value, path).and_then(Value::as_i64).map_or(Cell::Null, Cell::Whole);
+            }
             Source::Text(path) => {
                 return member(value, path).and_then(Value::as_str).map_or(Cell::Null, Cell::from);
             }

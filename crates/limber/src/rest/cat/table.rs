@@ -53,6 +53,8 @@ pub enum Cell {
     Null,
     Text(String),
     Count(u64),
+    /// A whole number that may be below 0, such as the sequence number of a shard without writes.
+    Whole(i64),
     Float(f64),
     Bytes(u64),
     Millis(u64),
@@ -274,6 +276,7 @@ impl TextOrValue for Chosen {
 fn compare(a: &Cell, b: &Cell) -> std::cmp::Ordering {
     let number = |cell: &Cell| match cell {
         Cell::Count(n) | Cell::Bytes(n) | Cell::Millis(n) => Some(*n as f64),
+        Cell::Whole(n) => Some(*n as f64),
         Cell::Float(x) => Some(*x),
         _ => None,
     };
@@ -333,6 +336,7 @@ impl Units {
             Cell::Null => return None,
             Cell::Text(text) => text.clone(),
             Cell::Count(count) => count.to_string(),
+            Cell::Whole(number) => number.to_string(),
             Cell::Float(value) => format!("{value:.2}"),
             Cell::Bytes(bytes) => match self.size {
                 Some(unit) => (bytes / unit).to_string(),

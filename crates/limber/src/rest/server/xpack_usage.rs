@@ -19,6 +19,7 @@ pub fn with_usage(app: &App, mut features: Value) -> Result<Value> {
         ("data_streams", data_streams(app)?),
         ("data_tiers", data_tiers()),
         ("eql", json!({"features": eql_features(), "queries": {}})),
+        ("frozen_indices", json!({"indices_count": 0})),
         ("ilm", index_lifecycles(app)?),
         ("ml", machine_learning()),
         ("monitoring", json!({"collection_enabled": false, "enabled_exporters": {}})),
