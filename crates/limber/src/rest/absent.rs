@@ -40,6 +40,7 @@ pub const ROUTES: &[Route] = &[
     absent("/_migration/reindex"),
     absent("/_migration/reindex/{index}/{what}"),
     absent("/{index}/_downsample/{target_index}"),
+    absent("/_nodes/{node_id}/_repositories_metering"),
     absent("/_nodes/{node_id}/_repositories_metering/{max_archive_version}"),
     absent("/_nodes/{node_id}/shutdown"),
     absent("/_cat/ml/{what}/{kind}/{id}"),

@@ -92,6 +92,8 @@ pub(super) const ROWS: &[Row] = &[
     ("*", "/_cluster/nodes/{node}/hot_threads", "cluster:monitor/nodes/hot_threads"),
     ("*", "/_nodes/reload_secure_settings", "cluster:admin/nodes/reload_secure_settings"),
     ("*", "/_nodes/{node}/reload_secure_settings", "cluster:admin/nodes/reload_secure_settings"),
+    ("GET", "/_nodes/shutdown", "cluster:admin/shutdown/get"),
+    ("GET", "/_nodes/{node}/shutdown", "cluster:admin/shutdown/get"),
     ("GET", "/_nodes/usage", "cluster:monitor/nodes/usage"),
     ("GET", "/_nodes/usage/{metric}", "cluster:monitor/nodes/usage"),
     ("GET", "/_nodes/{node}/usage", "cluster:monitor/nodes/usage"),

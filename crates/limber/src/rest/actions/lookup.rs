@@ -10,7 +10,7 @@ use crate::rest::Route;
 /// For requests that every authenticated user may send.
 pub(super) const KNOWN: &str = "cluster:admin/xpack/security/user/authenticate";
 /// The action of routes that are refused by name to every user.
-pub(super) const ABSENT: &str = KNOWN;
+const ABSENT: &str = KNOWN;
 /// For superusers only.
 pub(super) const UNNAMED: &str = "cluster:unnamed";
 

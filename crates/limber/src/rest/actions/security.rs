@@ -1,6 +1,6 @@
 //! Actions: users, roles and keys.
 
-use super::lookup::{ABSENT, KNOWN, Row};
+use super::lookup::{KNOWN, Row};
 
 /// The rows of these routes.
 pub(super) const ROWS: &[Row] = &[
@@ -87,5 +87,4 @@ pub(super) const ROWS: &[Row] = &[
         "/_security/service/{namespace}/{service}/credential/token/{name}",
         "cluster:admin/xpack/security/service_account/token/delete",
     ),
-    ("POST DELETE", "/_security/oauth2/token", ABSENT),
 ];

@@ -8,7 +8,6 @@ mod application_privileges;
 mod caller;
 mod entry_query;
 mod identity;
-mod oauth2;
 mod role_mappings;
 mod roles;
 mod services;

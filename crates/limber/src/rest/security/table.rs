@@ -4,7 +4,7 @@ use crate::http::request::Method;
 use crate::rest::Route;
 use crate::rest::router::{generic as slow, management as route};
 
-use super::{api_keys, application_privileges, identity, oauth2, role_mappings, roles, services, users};
+use super::{api_keys, application_privileges, identity, role_mappings, roles, services, users};
 
 const GET: &[Method] = &[Method::Get];
 const WRITE: &[Method] = &[Method::Put, Method::Post];
@@ -91,5 +91,4 @@ pub const ROUTES: &[Route] = &[
         REFRESH,
         services::delete,
     ),
-    route(&[Method::Post, Method::Delete], "/_security/oauth2/token", &[], oauth2::refuse),
 ];

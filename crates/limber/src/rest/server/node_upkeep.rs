@@ -1,4 +1,4 @@
-//! `_nodes/hot_threads` and `_nodes/reload_secure_settings`.
+//! `_nodes/hot_threads`, `_nodes/reload_secure_settings` and `_nodes/shutdown`.
 
 use std::time::Duration;
 
@@ -28,7 +28,14 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Get], "/_cluster/nodes/{node}/hot_threads", HOT_THREADS, hot_threads),
     route(&[Method::Post], "/_nodes/reload_secure_settings", &["timeout"], reload),
     route(&[Method::Post], "/_nodes/{node}/reload_secure_settings", &["timeout"], reload),
+    route(&[Method::Get], "/_nodes/shutdown", &["master_timeout"], shutdowns),
+    route(&[Method::Get], "/_nodes/{node}/shutdown", &["master_timeout"], shutdowns),
 ];
+
+/// Lists the nodes that are prepared for a shutdown. Shutdowns cannot be registered here, so there is none.
+fn shutdowns(_: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(json!({"nodes": []})))
+}
 
 /// Reports which threads used the CPU during the interval, waited (`type=wait`), or were kept from running by
 /// others or a disk (`type=block`). It cannot show stacks; the name of a thread tells its purpose.
