@@ -101,7 +101,15 @@ pub fn show_millis(millis: u64) -> String {
 /// Does the same as [`show_millis`] with up to `decimals` decimals, the last of which is not zero
 /// (`TimeValue#toHumanReadableString`).
 pub fn show_millis_to(millis: u64, decimals: u32) -> String {
-    let nanos = u128::from(millis) * 1_000_000;
+    show(u128::from(millis) * 1_000_000, decimals)
+}
+
+/// Shows nanoseconds as `TimeValue#toString` does.
+pub fn show_nanos(nanos: u64) -> String {
+    show(u128::from(nanos), 1)
+}
+
+fn show(nanos: u128, decimals: u32) -> String {
     let largest = UNITS.into_iter().rev().find(|(_, unit_nanos)| nanos >= u128::from(*unit_nanos));
     let Some((unit, unit_nanos)) = largest else { return "0s".to_owned() };
     let (whole, rest) = (nanos / u128::from(unit_nanos), nanos % u128::from(unit_nanos));
@@ -153,6 +161,9 @@ mod tests {
             [(0, "0s"), (12, "12ms"), (1500, "1.5s"), (90_000, "1.5m"), (172_800_000, "2d")]
         {
             assert_eq!(show_millis(millis), shown);
+        }
+        for (nanos, shown) in [(0, "0s"), (7, "7nanos"), (1_500, "1.5micros"), (604_462_327, "604.4ms")] {
+            assert_eq!(show_nanos(nanos), shown);
         }
         assert_eq!((unit_nanos("ms"), unit_nanos("MS")), (Some(1_000_000), None));
     }

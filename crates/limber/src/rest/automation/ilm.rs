@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::human::with_words;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
 use crate::rest::{App, Route};
@@ -62,7 +63,8 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         only_managed: request.flag_or("only_managed", false)?,
         only_errors: request.flag_or("only_errors", false)?,
     };
-    Ok(Response::ok(app.node.explain_lifecycles(request.path("index"), options, filter)?))
+    let shown = app.node.explain_lifecycles(request.path("index"), options, filter)?;
+    Ok(Response::ok(with_words(request, shown)?))
 }
 
 fn retry(app: &App, request: &Request) -> Result<Response> {

@@ -6,8 +6,12 @@ use serde_json::Value;
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::human::{with_words, with_words_beside};
 use crate::rest::router::generic as route;
 use crate::rest::{App, Route};
+
+/// The member of a snapshot that its user wrote.
+const WRITTEN: &[&str] = &["metadata"];
 
 const WAIT: &[&str] = &["wait_for_completion", "master_timeout"];
 const STATUS: &[&str] = &["ignore_unavailable", "master_timeout"];
@@ -44,7 +48,8 @@ fn create(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or(Value::Null);
     let wait = request.flag_or("wait_for_completion", false)?;
     let (repository, snapshot) = (request.path("repository"), request.path("snapshot"));
-    Ok(Response::ok(app.node.create_snapshot(repository, snapshot, &body, wait)?))
+    let shown = app.node.create_snapshot(repository, snapshot, &body, wait)?;
+    Ok(Response::ok(with_words_beside(request, shown, WRITTEN)?))
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
@@ -77,14 +82,15 @@ fn get(app: &App, request: &Request) -> Result<Response> {
         policies: request.param("slm_policy_filter").map(str::to_owned),
         states: request.param("state").map(str::to_owned),
     };
-    Ok(Response::ok(app.node.get_snapshots(request.path("repository"), &query)?))
+    let shown = app.node.get_snapshots(request.path("repository"), &query)?;
+    Ok(Response::ok(with_words_beside(request, shown, WRITTEN)?))
 }
 
 fn status(app: &App, request: &Request) -> Result<Response> {
     let ignore_unavailable = request.flag_or("ignore_unavailable", false)?;
     let repository = request.param("repository").unwrap_or("_all");
     let body = app.node.snapshot_status(repository, request.param("snapshot"), ignore_unavailable)?;
-    Ok(Response::ok(body))
+    Ok(Response::ok(with_words(request, body)?))
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {

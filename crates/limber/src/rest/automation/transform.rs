@@ -9,9 +9,13 @@ use serde_json::json;
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::human::{with_words, with_words_beside};
 use crate::rest::router::{generic as slow, management as route};
 use crate::rest::{App, Route};
 
+/// Members of a transform that its user wrote.
+const WRITTEN: &[&str] =
+    &["source", "dest", "sync", "pivot", "latest", "retention_policy", "settings", "_meta"];
 const GET: &[&str] = &["allow_no_match", "exclude_generated", "from", "size"];
 const STATS: &[&str] = &["allow_no_match", "from", "size", "timeout", "basic"];
 const STOP: &[&str] = &["allow_no_match", "force", "timeout", "wait_for_checkpoint", "wait_for_completion"];
@@ -73,7 +77,8 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let ids = request.param("id").unwrap_or("");
     let allow_no_match = request.flag_or("allow_no_match", true)?;
     let exclude_generated = request.flag_or("exclude_generated", false)?;
-    Ok(Response::ok(app.node.get_transforms(ids, allow_no_match, exclude_generated, page(request)?)?))
+    let shown = app.node.get_transforms(ids, allow_no_match, exclude_generated, page(request)?)?;
+    Ok(Response::ok(with_words_beside(request, shown, WRITTEN)?))
 }
 
 fn put(app: &App, request: &Request) -> Result<Response> {
@@ -143,11 +148,9 @@ fn update(app: &App, request: &Request) -> Result<Response> {
 
 fn stats(app: &App, request: &Request) -> Result<Response> {
     let allow_no_match = request.flag_or("allow_no_match", true)?;
-    Ok(Response::ok(app.node.transform_stats(
-        request.param("id").unwrap_or(""),
-        allow_no_match,
-        page(request)?,
-    )?))
+    let ids = request.param("id").unwrap_or("");
+    let shown = app.node.transform_stats(ids, allow_no_match, page(request)?)?;
+    Ok(Response::ok(with_words(request, shown)?))
 }
 
 /// Returns how many transforms each node has scheduled: the node, and the sum.

@@ -14,6 +14,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::http::status;
+use crate::rest::human::with_words;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::unrecognized;
 use crate::rest::searches::search::check_lonely_parameters;
@@ -271,7 +272,7 @@ pub(in crate::rest) fn run(app: &App, request: &Request, mut by_query: ByQueryRe
     }
     let response = app.node.by_query(by_query, request.cancelled.clone())?;
     let (status, body) = shown(response);
-    Ok(Response::json(status, body))
+    Ok(Response::json(status, with_words(request, body)?))
 }
 
 /// Returns the highest status among the failures, or 200, and the body of the response.
@@ -305,7 +306,7 @@ fn rethrottle(app: &App, request: &Request) -> Result<Response> {
     };
     progress.rethrottle(speed);
     let shown = (text.to_owned(), app.node.tasks().show(&task, app.node.node_id(), true));
-    crate::rest::server::tasks::answer(app, group_by, vec![shown])
+    crate::rest::server::tasks::answer(app, request, group_by, vec![shown])
 }
 
 fn speed(request: &Request) -> Result<Option<f32>> {

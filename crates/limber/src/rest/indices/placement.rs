@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::human::with_words;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::management as route;
 use crate::rest::searches::search::placement;
@@ -114,7 +115,7 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
         let shards = answer.entry(&*index).or_insert_with(|| json!({"shards": []}));
         shards["shards"].as_array_mut().into_iter().for_each(|shards| shards.push(entry.clone()));
     }
-    Ok(Response::ok(Value::Object(answer)))
+    Ok(Response::ok(with_words(request, Value::Object(answer))?))
 }
 
 /// Returns how each shard was recovered, in the shape of `_recovery` with human-readable times, together with

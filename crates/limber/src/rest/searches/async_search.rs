@@ -16,6 +16,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::{Response, error_body};
 use crate::http::status;
+use crate::rest::human::with_words;
 use crate::rest::options::{indices_options, with_search_options};
 use crate::rest::{App, Route};
 
@@ -104,7 +105,7 @@ fn submit(app: &App, request: &Request) -> Result<Response> {
     if !is_kept {
         app.node.delete_async_search(&found.id)?;
     }
-    answer(app, &found, is_kept, total_as_int)
+    answer(app, request, &found, is_kept, total_as_int)
 }
 
 /// Refuses searches that cannot run in the background. Source: `SubmitAsyncSearchRequest#validate`.
@@ -128,7 +129,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     request.flag("return_intermediate_results")?;
     let wait_ms = request.time_ms("wait_for_completion_timeout")?.unwrap_or(0);
     let found = app.node.async_search(request.path("id"), request.time_ms("keep_alive")?, wait_ms)?;
-    answer(app, &found, true, request.flag_or("rest_total_hits_as_int", false)?)
+    answer(app, request, &found, true, request.flag_or("rest_total_hits_as_int", false)?)
 }
 
 fn status(app: &App, request: &Request) -> Result<Response> {
@@ -155,7 +156,7 @@ fn status(app: &App, request: &Request) -> Result<Response> {
         Some(Err(error)) => body["completion_status"] = status::of_error(error.class()).into(),
         None => {}
     }
-    Ok(Response::ok(body))
+    Ok(Response::ok(with_words(request, body)?))
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
@@ -167,7 +168,13 @@ fn pending_shards(search: &AsyncSearch) -> Value {
     json!({"total": search.shard_count, "successful": 0, "skipped": 0, "failed": 0})
 }
 
-fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -> Result<Response> {
+fn answer(
+    app: &App,
+    request: &Request,
+    search: &AsyncSearch,
+    shows_id: bool,
+    total_as_int: bool,
+) -> Result<Response> {
     let end = search.end();
     let outcome = end.as_ref().map(|end| end.outcome.as_ref());
     let mut head = serde_json::Map::new();
@@ -200,7 +207,8 @@ fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -
             (200, "response", crate::http::json::to_bytes(&response, false))
         }
     };
-    let mut body = crate::http::json::to_bytes(&Value::Object(head), false);
+    let head = with_words(request, Value::Object(head))?;
+    let mut body = crate::http::json::to_bytes(&head, false);
     body.pop();
     body.extend_from_slice(format!(",\"{name}\":").as_bytes());
     body.extend_from_slice(&value);

@@ -9,6 +9,7 @@ use super::nodes::{ROLES, attributes, envelope, host, selects};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::machine;
+use crate::rest::human::with_words_beside;
 use crate::rest::router::get;
 use crate::rest::{App, Route};
 
@@ -93,7 +94,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     if metrics.iter().any(|metric| metric == "search_pipelines") {
         node["search_pipelines"] = search_pipelines();
     }
-    Ok(envelope(app, Some(node)))
+    Ok(envelope(app, Some(with_words_beside(request, node, &["settings"])?)))
 }
 
 /// Returns the metrics that a request names (all, if it names none) and the nodes that it is about. In

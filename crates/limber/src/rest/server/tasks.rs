@@ -6,8 +6,10 @@ use limber_engine::{Result, Task};
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::nodes::{ROLES, attributes};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::human::with_words;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
@@ -77,12 +79,17 @@ fn list(app: &App, request: &Request) -> Result<Response> {
     let rendered: Vec<(String, Value)> = tasks
         .map(|task| (format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, detailed)))
         .collect();
-    answer(app, request.param("group_by").unwrap_or("nodes"), rendered)
+    answer(app, request, request.param("group_by").unwrap_or("nodes"), rendered)
 }
 
-pub(in crate::rest) fn answer(app: &App, group_by: &str, tasks: Vec<(String, Value)>) -> Result<Response> {
+pub(in crate::rest) fn answer(
+    app: &App,
+    request: &Request,
+    group_by: &str,
+    tasks: Vec<(String, Value)>,
+) -> Result<Response> {
     let by_id = || Value::Object(tasks.iter().cloned().collect::<Map<_, _>>());
-    Ok(Response::ok(match group_by {
+    let shown = match group_by {
         "none" => json!({"tasks": tasks.iter().map(|(_, task)| task).collect::<Vec<_>>()}),
         "parents" => json!({"tasks": by_id()}),
         "nodes" => {
@@ -94,7 +101,8 @@ pub(in crate::rest) fn answer(app: &App, group_by: &str, tasks: Vec<(String, Val
                     "transport_address": app.config.http_address,
                     "host": app.config.http_address.rsplit_once(':').map_or("", |(host, _)| host),
                     "ip": app.config.http_address,
-                    "roles": ["data", "ingest", "master", "remote_cluster_client"],
+                    "roles": ROLES,
+                    "attributes": attributes(app),
                     "tasks": by_id(),
                 });
                 json!({"nodes": {app.node.node_id(): node}})
@@ -105,7 +113,8 @@ pub(in crate::rest) fn answer(app: &App, group_by: &str, tasks: Vec<(String, Val
                 "[group_by] must be one of [nodes], [parents] or [none] but was [{other}]"
             )));
         }
-    }))
+    };
+    Ok(Response::ok(with_words(request, shown)?))
 }
 
 pub(in crate::rest) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64>> {
@@ -178,7 +187,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
         false => 0,
     };
     let body = app.node.tasks().get(id, timeout_ms, app.node.node_id())?.ok_or_else(|| missing(text))?;
-    Ok(Response::ok(body))
+    Ok(Response::ok(with_words(request, body)?))
 }
 
 fn cancel(app: &App, request: &Request) -> Result<Response> {
@@ -193,12 +202,12 @@ fn cancel(app: &App, request: &Request) -> Result<Response> {
     let node_id = app.node.node_id();
     let mut cancelled = Vec::new();
     if !may_select(app, request)? {
-        return answer(app, "nodes", cancelled);
+        return answer(app, request, "nodes", cancelled);
     }
     for task in app.node.tasks().list() {
         if only.is_none_or(|id| id == task.id) && selected(&actions, task.action) && task.cancel() {
             cancelled.push((format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, false)));
         }
     }
-    answer(app, "nodes", cancelled)
+    answer(app, request, "nodes", cancelled)
 }
