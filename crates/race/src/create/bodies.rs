@@ -72,24 +72,29 @@ fn marker(name: &str) -> String {
 
 /// Returns the body as a string in which Jinja sees only the parameters.
 fn template(body: Value, settings: &Value) -> String {
-    let mut text = format!("{body:#}\n");
-    for opening in ["{{", "{%", "{#"] {
-        // This is safe for nested objects too: in indented JSON, `{{` occurs only inside of strings.
-        text = text.replace(opening, &format!("{}{opening}{}", '\u{2}', '\u{2}'));
-    }
-    let parts: Vec<&str> = text.split('\u{2}').collect();
-    let mut safe = String::with_capacity(text.len());
-    for part in parts {
-        match part {
-            "{{" | "{%" | "{#" => safe.push_str(&format!("{{{{ '{part}' }}}}")),
-            other => safe.push_str(other),
-        }
-    }
+    let mut safe = escaped(&format!("{body:#}\n"));
     for name in PARAMETERS {
         let value = settings.get(name).map_or_else(String::new, bare_text);
         // In JSON, the control characters of the marker are written as escapes.
         let escaped = Value::from(marker(name)).to_string();
         safe = safe.replace(&escaped, &format!("\"{{{{ {name} | default({value}) }}}}\""));
+    }
+    safe
+}
+
+/// Returns JSON in which Jinja sees nothing but text. The JSON must be indented, so that `{{` occurs only
+/// inside of strings.
+pub(super) fn escaped(json: &str) -> String {
+    let mut text = json.to_owned();
+    for opening in ["{{", "{%", "{#"] {
+        text = text.replace(opening, &format!("{}{opening}{}", '\u{2}', '\u{2}'));
+    }
+    let mut safe = String::with_capacity(text.len());
+    for part in text.split('\u{2}') {
+        match part {
+            "{{" | "{%" | "{#" => safe.push_str(&format!("{{{{ '{part}' }}}}")),
+            other => safe.push_str(other),
+        }
     }
     safe
 }

@@ -9,8 +9,8 @@ use super::bodies;
 use super::documents::{Writer, Written};
 use super::target::{Selection, Target};
 use crate::error::Error;
-use crate::http::HttpError;
 use crate::http::cluster::{Answer, Cluster};
+use crate::http::{HttpError, in_path};
 
 /// How long the server keeps a scroll between two requests.
 const SCROLL: &str = "5m";
@@ -35,7 +35,7 @@ pub(super) fn targets(cluster: &mut Cluster, selection: &Selection) -> Result<Ve
 }
 
 fn indices(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Error> {
-    let path = format!("/{pattern}?expand_wildcards=all");
+    let path = format!("/{}?expand_wildcards=all", in_path(pattern));
     let answer = successful(&path, cluster.get(&path))?;
     // As in Rally: hidden indices often belong to the system, so they are taken only when they are named.
     let takes_hidden = !["_all", "*"].contains(&pattern);
@@ -52,14 +52,14 @@ fn indices(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Error> {
 }
 
 fn data_streams(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Error> {
-    let path = format!("/_data_stream/{pattern}?expand_wildcards=all");
+    let path = format!("/_data_stream/{}?expand_wildcards=all", in_path(pattern));
     let answer = successful(&path, cluster.get(&path))?;
     let mut targets = Vec::new();
     for stream in answer["data_streams"].as_array().into_iter().flatten() {
         let name = stream["name"].as_str().unwrap_or_default().to_owned();
         let newest = stream["indices"].as_array().and_then(|indices| indices.last());
         let Some(newest) = newest.and_then(|index| index["index_name"].as_str()) else { continue };
-        let path = format!("/{newest}");
+        let path = format!("/{}", in_path(newest));
         let index = &successful(&path, cluster.get(&path))?[newest];
         let body = bodies::data_stream(&name, &index["settings"]["index"], &index["mappings"]);
         targets.push(Target { name, is_data_stream: true, body, documents: None });
@@ -76,7 +76,7 @@ pub(super) fn dump(
     log: &mut dyn Write,
 ) -> Result<Option<Written>, Error> {
     let mut writer = Writer::create(folder, name)?;
-    let path = format!("/{name}/_search?scroll={SCROLL}");
+    let path = format!("/{}/_search?scroll={SCROLL}", in_path(name));
     let first = json!({"size": batch_size, "sort": ["_doc"], "query": {"match_all": {}}});
     let mut answer = successful(&path, cluster.post(&path, &first))?;
     let mut count = 0_u64;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::bodies::escaped;
 use super::target::Target;
 use crate::track::load::LoadError;
 use crate::track::track_files::files::write_below;
@@ -82,7 +83,7 @@ fn track(name: &str, targets: &[Target]) -> Result<String, LoadError> {
     for (section, elements) in sections.into_iter().filter(|(_, elements)| !elements.is_empty()) {
         track[section] = Value::Array(elements);
     }
-    let head = format!("{track:#}");
+    let head = escaped(&format!("{track:#}"));
     let head = head.trim_end().strip_suffix('}').unwrap_or(&head).trim_end().to_owned();
     Ok(format!(
         "{{% import \"rally.helpers\" as rally with context %}}\n{head},\n  \"operations\": [\n    \
@@ -119,6 +120,6 @@ fn challenge(targets: &[Target]) -> String {
          }}}}\",\n          \"wait_for_no_relocating_shards\": \"true\"\n        }},\n        \"retry-until-success\": true\n      \
          }}\n    }},\n{bulk}    {{\"operation\": \"refresh\"}},\n    {{\"operation\": \"default\", \"warmup-iterations\": 50, \
          \"iterations\": 100}}\n  ]\n}}\n",
-        Value::from(names.join(","))
+        escaped(&Value::from(names.join(",")).to_string())
     )
 }

@@ -120,6 +120,26 @@ fn a_data_stream_becomes_a_track() {
 }
 
 #[test]
+fn names_are_text_in_paths_and_in_templates() {
+    let stub = Stub::start(|asked| match asked.line().as_str() {
+        "GET /a%20b%3Fc,5*?expand_wildcards=all" => {
+            Some((200, json!({"50%{{x}}": {"mappings": {}, "settings": {"index": {}}}}).to_string()))
+        }
+        line if line.starts_with("POST /50%25%7B%7Bx%7D%7D/") || line.ends_with("/_search/scroll") => {
+            documents(&format!("{line} {}", asked.body))
+        }
+        _ => None,
+    });
+    let output = tempfile::tempdir().unwrap();
+    let selection = Selection { names: vec!["a b?c,5*".into()], are_data_streams: false, batch_size: 2 };
+    let folder =
+        from_cluster("mine", output.path(), &mut cluster(&stub), &selection, &mut std::io::sink()).unwrap();
+    let track = loaded(&folder);
+    assert_eq!(track.indices[0].name, "50%{{x}}");
+    assert_eq!(track.corpora[0].documents[0].target_index.as_deref(), Some("50%{{x}}"));
+}
+
+#[test]
 fn servers_that_refuse_and_other_programs_are_named() {
     let told = |responder: fn(&str) -> Option<(u16, String)>| {
         let stub = Stub::start(move |asked| responder(&asked.line()));

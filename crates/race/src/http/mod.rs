@@ -23,7 +23,7 @@ mod tls;
 pub(crate) use connection::{Address, Connection, HttpError, Packing};
 pub(crate) use packer::Packer;
 pub use read_ahead::ReadAhead;
-pub(crate) use request::{Method, Request, RequestBuilder};
+pub(crate) use request::{Method, Request, RequestBuilder, in_path};
 #[cfg(test)]
 pub(crate) use response::Encoding;
 pub(crate) use response::{Head, Response};

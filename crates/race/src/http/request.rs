@@ -178,6 +178,14 @@ fn push_target(head: &mut String, target: &str) {
     }
 }
 
+/// Returns names or patterns, separated by commas, as one part of a path. Nothing that they contain can end the
+/// part, begin a query string or be decoded as another character.
+pub(crate) fn in_path(names: &str) -> String {
+    let mut part = String::with_capacity(names.len());
+    escape_into(&mut part, names, b",*");
+    part
+}
+
 /// Percent-encodes everything but RFC 3986's unreserved characters and `kept`.
 pub(super) fn escape_into(out: &mut String, text: &str, kept: &[u8]) {
     for byte in text.bytes() {
@@ -220,6 +228,16 @@ mod tests {
             "GET /logs-*/_search?a=1&b=x HTTP/1.1\r\naccept: c/dinjected: 1\r\n",
         );
         check(Request::builder(Method::Get, "/a b/é"), "GET /a%20b/%C3%A9 HTTP/1.1\r\n");
+    }
+
+    #[test]
+    fn names_in_paths() {
+        assert_eq!(in_path("logs-*,-.a_b~1"), "logs-*,-.a_b~1");
+        assert_eq!(in_path("a b?c#d%2F/é"), "a%20b%3Fc%23d%252F%2F%C3%A9");
+        check(
+            Request::builder(Method::Get, &format!("/{}", in_path("<l-{now/d}>"))),
+            "GET /%3Cl-%7Bnow%2Fd%7D%3E HTTP/1.1\r\n",
+        );
     }
 
     #[test]
