@@ -4,7 +4,7 @@
 //! threads; it shows the same figures as the terminal's lines.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use super::now::{Heading, TaskNow};
 use crate::error::Error;
+use crate::report::html::{self, policy::hash_source};
 
 /// There is one point per second. When there are this many, every second point is removed and the interval
 /// doubles.
@@ -29,9 +30,19 @@ const LINES_MAX: usize = 500;
 const FAREWELL: Duration = Duration::from_millis(1500);
 /// A page that has not asked for this long is no longer open.
 const ABSENT: Duration = Duration::from_secs(4);
-/// The browser runs and loads only what is part of the page.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 const PAGE: &str = include_str!("page.html");
+/// The browser runs and loads only what is part of the page, or of the report that the page opens: a document
+/// made from a `Blob` has the policy of the page that made it. Reports place their marks by `style` attributes.
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let (report_script, report_style) = html::page::sources();
+    let (script, style) = (hash_source(inside(PAGE, "script")), hash_source(inside(PAGE, "style")));
+    let policy = format!(
+        "default-src 'none'; script-src {script} {report_script}; style-src-elem {style} {report_style}; \
+         style-src-attr 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&policy).expect("the policy is printable ASCII")
+});
 
 /// What the page shows.
 #[derive(Debug, Default, Serialize)]
@@ -243,7 +254,7 @@ impl LivePage {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+        headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
         response
     }
 }
@@ -264,6 +275,13 @@ impl Watched {
             self.interval_s *= 2.0;
         }
     }
+}
+
+/// Returns the text of the only element of `page` with this name.
+fn inside<'a>(page: &'a str, name: &str) -> &'a str {
+    let (start, end) = (format!("<{name}>"), format!("</{name}>"));
+    let element = page.split_once(&start).and_then(|(_, rest)| rest.split_once(&end));
+    element.expect("the page has one script and one style").0
 }
 
 fn is_loopback_name(host: &HeaderValue) -> bool {
@@ -343,6 +361,10 @@ mod tests {
         let answer = get(&page, "/", "[::1]:8080");
         assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<!doctype html>"), "{answer}");
         assert!(answer.contains("content-security-policy: default-src 'none'"), "{answer}");
+        let policy = POLICY.to_str().unwrap();
+        assert_eq!(policy.matches("'sha256-").count(), 4, "{policy}");
+        assert!(!policy.contains("script-src 'unsafe-inline'"), "{policy}");
+        assert!(answer.contains(policy) && inside(PAGE, "script").starts_with("\n\"use strict\";"));
         assert!(get(&page, "/", "evil.example").starts_with("HTTP/1.1 403"));
         assert!(get(&page, "/../etc/passwd", "localhost").starts_with("HTTP/1.1 404"));
     }

@@ -9,7 +9,7 @@
 //! ([`scale`]) and [`table`]; [`heat`] is the heat map. [`page`] combines the sections: [`summary`],
 //! [`change`], [`verdicts`] and [`agreement`] (on a [`percent_axis`]), [`tasks`], [`overview`], [`machine`]
 //! and [`environment`]. **Invariant**: strings from tracks and servers reach the page only through
-//! [`escape::Text`], and the page's policy lets no other script run.
+//! [`escape::Text`], and the page's [`policy`] lets no other script run.
 
 pub(crate) mod agreement;
 pub(crate) mod change;
@@ -22,6 +22,7 @@ pub(crate) mod overview;
 pub mod page;
 pub(crate) mod percent_axis;
 pub(crate) mod plain;
+pub(crate) mod policy;
 pub(crate) mod race_data;
 pub(crate) mod scale;
 pub(crate) mod summary;

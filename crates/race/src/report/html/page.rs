@@ -1,9 +1,7 @@
 //! Combines the sections into one page.
 
-use base64::Engine as _;
-use sha2::{Digest, Sha256};
-
 use super::escape::{Text, put};
+use super::policy::hash_source;
 use super::race_data::RaceData;
 use super::{agreement, change, environment, machine, overview, summary, tasks, verdicts};
 use crate::record::measurements::Warning;
@@ -18,6 +16,11 @@ pub const RACES_MAX: usize = 8;
 const DIFFERENCES: (&str, &str) = ("differences", "Settings that differ");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
+
+/// Returns the script and the style of every report, as sources of a content security policy.
+pub(crate) fn sources() -> (String, String) {
+    (hash_source(SCRIPT), hash_source(STYLE))
+}
 
 /// Returns the whole page. `races` are 1 to [`RACES_MAX`] races, the baseline first.
 pub fn page(races: &[RaceData]) -> String {
@@ -100,11 +103,11 @@ fn put_head(races: &[RaceData], sections: &[(&str, &str)], out: &mut String) {
         None => race.track.clone(),
     };
     let kind = if races.len() > 1 { "Races" } else { "Race" };
-    let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(SCRIPT));
+    let script = hash_source(SCRIPT);
     put!(
         out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\
          <meta name=\"generator\" content=\"limber {}\"><link rel=\"icon\" href=\"data:,\"><title>{kind}: {}</title><style>{STYLE}</style></head><body>\
          <a class=\"skip\" href=\"#main\">To the figures</a><header><div class=\"row\"><h1>{kind}: {}</h1>\
          <button type=\"button\" id=\"theme\" hidden>Dark</button></div>",
