@@ -215,7 +215,7 @@ impl ServeCommand {
         // What prevents the start is found before anything is created.
         let reserved = Reserved::take(&config.http_address)
             .map_err(|error| cannot_listen(&config.http_address, &error))?;
-        limber_engine::refuse_foreign(config.main_data_path()).map_err(told::in_words)?;
+        limber_engine::refuse_foreign(&config.data_paths).map_err(told::in_words)?;
         let authority = if self.secure { secure_start::prepare(&mut config)? } else { None };
         config.check_network()?;
         let server = Server::start(&config, reserved)?;

@@ -170,6 +170,14 @@ fn a_server_that_cannot_start_says_why_and_creates_nothing() {
     check(&data, &busy, "Another program listens there");
     check(&data, "http://127.0.0.1:9200", "must be HOST:PORT, such as [127.0.0.1:9200]");
     check(&file, "127.0.0.1:0", "is a file, but data is kept in a folder");
+    for further in [file.clone(), path("file/below")] {
+        let further = ["--data", &further, "--http", "127.0.0.1:0"];
+        let serve = ["serve", "--memory-limit", "256mb", "--data", &data];
+        let (code, told) = run(&[&serve[..], &further].concat());
+        assert!(code == Some(1) && told.contains("is a file, but data is kept in a folder"), "{told}");
+        let (code, told) = run(&[&["doctor", "--data", &data][..], &further].concat());
+        assert!(code == Some(2) && told.contains("is a file, but data is kept in a folder"), "doctor: {told}");
+    }
     check(&path("full"), "127.0.0.1:0", "must be empty or belong to this node, but contains [photos]");
     let entries = |path: &str| std::fs::read_dir(path).expect("lists").count();
     assert_eq!((entries(&path("")), entries(&path("full"))), (2, 1));

@@ -59,11 +59,11 @@ const MEMORY_PERCENT_MAX: u64 = 75;
 /// Refuses a configuration that the server would refuse.
 ///
 /// # Errors
-/// All problems with the settings, in one message if they can be found together; a main data folder in which
-/// no node may begin.
+/// All problems with the settings, in one message if they can be found together; a data folder that is a
+/// file, or a main one in which no node may begin.
 pub fn checked(config: &Config) -> Result<()> {
     config.check_network()?;
-    limber_engine::refuse_foreign(config.main_data_path()).map_err(in_words)?;
+    limber_engine::refuse_foreign(&config.data_paths).map_err(in_words)?;
     ClusterSettings::new(config.engine_settings.clone(), Default::default())
         .map(drop)
         .map_err(|error| Error::msg(error.reason))

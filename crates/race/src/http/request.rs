@@ -178,8 +178,8 @@ fn push_target(head: &mut String, target: &str) {
     }
 }
 
-/// Returns names or patterns, separated by commas, as one part of a path. Nothing that they contain can end the
-/// part, begin a query string or be decoded as another character.
+/// Returns names or patterns, separated by commas, as one part of a path. Nothing that they contain can end
+/// the part, begin a query string or be decoded as another character.
 pub(crate) fn in_path(names: &str) -> String {
     let mut part = String::with_capacity(names.len());
     escape_into(&mut part, names, b",*");

@@ -1,7 +1,7 @@
 //! The main data folder before it is locked: "does a node keep its data here, may one begin here, or does
 //! the folder belong to something else?" Locking creates files, so these questions are asked first.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use limber_mapping::RequestError;
 use limber_store::Error;
@@ -26,24 +26,34 @@ const BEFORE_A_NODE: &[&str] =
 /// Endings of files that may be there too: of logs and of settings.
 const BEFORE_A_NODE_ENDINGS: &[&str] = &[".log", ".out", ".err", ".yml", ".yaml"];
 
-/// Refuses a folder without a node that contains the data of something else, in which a node would begin
-/// beside it. Nothing is created, and a folder that does not exist yet is not refused.
+/// Refuses data folders that can never be used as they are: files, and a main folder (the first one) without
+/// a node that contains the data of something else, in which a node would begin beside it. Nothing is
+/// created, and folders that do not exist yet are not refused.
 ///
 /// # Errors
-/// The path is that of a file; the folder is one of Elasticsearch, a further folder of another node, or
-/// contains what belongs to no node.
-pub fn refuse_foreign(path: &Path) -> Result<()> {
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
-        let reason =
-            format!("[{}] is a file, but data is kept in a folder (--data, path.data)", path.display());
-        return Err(RequestError::illegal_argument(reason));
+/// A path is that of a file, or leads through one; the main folder is one of Elasticsearch, a further folder
+/// of another node, or contains what belongs to no node.
+pub fn refuse_foreign(paths: &[PathBuf]) -> Result<()> {
+    for path in paths {
+        refuse_file(path)?;
     }
-    if has_state(path) {
-        return Ok(());
-    }
-    match data_of_others(path).or_else(|| foreign_name(path).map(|name| format!("[{name}]"))) {
-        Some(found) => Err(foreign(path, found)),
+    let Some(main) = paths.first().filter(|main| !has_state(main)) else { return Ok(()) };
+    match data_of_others(main).or_else(|| foreign_name(main).map(|name| format!("[{name}]"))) {
+        Some(found) => Err(foreign(main, found)),
         None => Ok(()),
+    }
+}
+
+/// Refuses a path of which a part is a file. A further folder that is only missing may be mounted later, but
+/// a file does not become a folder.
+fn refuse_file(path: &Path) -> Result<()> {
+    match path.ancestors().find(|part| part.exists()) {
+        Some(file) if !file.is_dir() => {
+            let file = file.display();
+            let reason = format!("[{file}] is a file, but data is kept in a folder (--data, path.data)");
+            Err(RequestError::illegal_argument(reason))
+        }
+        _ => Ok(()),
     }
 }
 

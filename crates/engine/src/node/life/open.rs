@@ -171,9 +171,7 @@ pub struct Node {
 impl Node {
     /// Opens and locks the data folders, and recovers every index.
     pub fn open(config: NodeConfig) -> Result<Arc<Node>> {
-        if let Some(main) = config.data_paths.first() {
-            refuse_foreign(main)?;
-        }
+        refuse_foreign(&config.data_paths)?;
         let disk = Volumes::open(&config.data_paths).map_err(|error| open_error(&error))?;
         let disk: Arc<dyn Disk> = Arc::new(disk);
         Node::open_with(config, Environment::system(disk))

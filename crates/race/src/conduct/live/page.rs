@@ -32,7 +32,7 @@ const FAREWELL: Duration = Duration::from_millis(1500);
 const ABSENT: Duration = Duration::from_secs(4);
 const PAGE: &str = include_str!("page.html");
 /// The browser runs and loads only what is part of the page, or of the report that the page opens: a document
-/// made from a `Blob` has the policy of the page that made it. Reports place their marks by `style` attributes.
+/// made from a `Blob` has the policy of the page that made it. Reports place marks by `style` attributes.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let (report_script, report_style) = html::page::sources();
     let (script, style) = (hash_source(inside(PAGE, "script")), hash_source(inside(PAGE, "style")));
