@@ -153,6 +153,21 @@ fn blocks_refuse_and_are_lifted() {
 }
 
 #[test]
+fn an_index_is_opened_again_with_the_block_that_it_was_closed_for() {
+    let folder = folder();
+    let node = open(folder.path());
+    write(&node, index("t", "1", b"{}")).expect("written");
+    let settings = json!({"index.codec": "best_compression", "index.blocks.read_only": true});
+    node.put_settings_reopening("t", IndicesOptions::METADATA, &settings, false).expect("changed");
+    assert_eq!(get(&node, "t", "1"), Some((1, json!({}))), "it is open");
+    let blocked = "index [t] blocked by: [FORBIDDEN/5/index read-only (api)];";
+    let error = node.close_index("t", IndicesOptions::METADATA).expect_err("read-only");
+    refused(error, ErrorClass::Forbidden, "cluster_block_exception", blocked);
+    let error = node.open_index("t", IndicesOptions::METADATA).expect_err("read-only");
+    refused(error, ErrorClass::Forbidden, "cluster_block_exception", blocked);
+}
+
+#[test]
 fn aliases_lead_to_indices() {
     let folder = folder();
     let node = open(folder.path());

@@ -297,6 +297,22 @@ impl ClusterSettings {
         Ok((updated, set_persistent, set_transient))
     }
 
+    /// Whether a body of `PUT _cluster/settings` does nothing but lift blocks of the cluster, which must be
+    /// possible while it takes no changes.
+    ///
+    /// Source: `TransportClusterUpdateSettingsAction#checkClearedBlockAndArchivedSettings`.
+    pub(crate) fn only_lifts_blocks(body: &Value) -> Result<bool> {
+        const BLOCKS: [&str; 2] = ["cluster.blocks.read_only", "cluster.blocks.read_only_allow_delete"];
+        let parts = ["persistent", "transient"].into_iter().filter_map(|name| body.get(name));
+        for (key, value) in parts.map(flatten).collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+            let is_lifted = matches!(&value, Value::Null | Value::Bool(false)) || value == "false";
+            if !BLOCKS.contains(&key.as_str()) || !is_lifted {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Returns the defaults of the keys that are not set.
     pub fn defaults(&self) -> FlatSettings {
         CLUSTER_SETTINGS

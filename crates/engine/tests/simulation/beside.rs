@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use limber_access::RoleDescriptor;
 use limber_engine::*;
 use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
@@ -13,8 +14,6 @@ use serde_json::json;
 use crate::common::{get, index, search, write};
 use crate::together::{Pair, both, missing};
 
-/// What a setting is for no documents.
-const NOTED_FROM: usize = 100;
 /// Documents of a bulk, each with a field of its own: the shard's gate is left for every mapping update.
 const BULK: usize = 4;
 
@@ -47,22 +46,31 @@ fn block_cluster(node: &Node) -> Result<()> {
     node.put_cluster_settings(&json!({"persistent": {"cluster.blocks.read_only": true}})).map(drop)
 }
 
-/// Notes a number in a setting, which is possible after a block of the cluster.
-fn note_in_setting(node: &Node, number: usize) -> Result<()> {
-    let noted = NOTED_FROM + number;
-    node.put_cluster_settings(&json!({"persistent": {"search.max_buckets": noted}})).map(drop)
+/// Notes a number as the description of a role, which is possible after a block of the cluster.
+fn note_in_role(node: &Node, number: usize) -> Result<()> {
+    let role = RoleDescriptor::parse("noted", &json!({"description": number.to_string()}))?;
+    node.change_security(|store| {
+        store.roles.insert("noted", role);
+        Ok(())
+    })
+}
+
+/// Returns the number that was noted.
+fn noted_in_role(node: &Node) -> String {
+    let store = node.security();
+    store.roles.get("noted").and_then(|role| role.description.clone()).unwrap_or_default()
 }
 
 /// Blocks writes to the whole cluster and notes how many documents there are then.
 fn block_cluster_and_count(node: &Arc<Node>) -> Result<()> {
     block_cluster(node)?;
-    note_in_setting(node, count(node, "w")?)
+    note_in_role(node, count(node, "w")?)
 }
 
 /// Blocks writes to the whole cluster and notes how many fields there are then.
 fn block_cluster_and_count_fields(node: &Arc<Node>) -> Result<()> {
     block_cluster(node)?;
-    note_in_setting(node, field_count(node)?)
+    note_in_role(node, field_count(node)?)
 }
 
 /// Returns how many fields of [`write_several`] are mapped.
@@ -74,7 +82,7 @@ fn field_count(node: &Node) -> Result<usize> {
 /// Blocks writes to the whole cluster and notes whether the index is open then.
 fn block_cluster_and_look(node: &Arc<Node>) -> Result<()> {
     block_cluster(node)?;
-    note_in_setting(node, usize::from(is_open(node)?))
+    note_in_role(node, usize::from(is_open(node)?))
 }
 
 fn is_open(node: &Node) -> Result<bool> {
@@ -89,7 +97,7 @@ fn with_a_stream(node: &Arc<Node>) -> Result<()> {
 /// Blocks writes to the whole cluster and notes whether the data stream has a lifecycle then.
 fn block_cluster_and_look_at_the_stream(node: &Arc<Node>) -> Result<()> {
     block_cluster(node)?;
-    note_in_setting(node, usize::from(has_lifecycle(node)?))
+    note_in_role(node, usize::from(has_lifecycle(node)?))
 }
 
 fn has_lifecycle(node: &Node) -> Result<bool> {
@@ -235,8 +243,8 @@ pub fn pairs() -> Vec<Pair> {
             set_up: |node| node.create_index("w", &json!({})).map(drop),
             acts: [write_several, block_cluster_and_count],
             wrong: |node, outcomes| {
-                let noted = node.cluster_setting("search.max_buckets");
-                let now = count(node, "w").map(|count| (NOTED_FROM + count).to_string());
+                let noted = noted_in_role(node);
+                let now = count(node, "w").map(|count| count.to_string());
                 let fields = node.mapping("w").map(|mapping| {
                     (0..BULK).filter(|number| mapping.field(&format!("f{number}")).is_some()).count()
                 });
@@ -249,8 +257,8 @@ pub fn pairs() -> Vec<Pair> {
             set_up: |node| node.create_index("w", &json!({})).map(drop),
             acts: [write_several, block_cluster_and_count_fields],
             wrong: |node, outcomes| {
-                let noted = node.cluster_setting("search.max_buckets");
-                let now = field_count(node).map(|count| (NOTED_FROM + count).to_string());
+                let noted = noted_in_role(node);
+                let now = field_count(node).map(|count| count.to_string());
                 let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
                 both(outcomes, is_as_noted).map(|why| format!("{why} {noted} {now:?}"))
             },
@@ -260,8 +268,8 @@ pub fn pairs() -> Vec<Pair> {
             set_up: |node| node.create_index("w", &json!({})).map(drop),
             acts: [close, block_cluster_and_look],
             wrong: |node, outcomes| {
-                let noted = node.cluster_setting("search.max_buckets");
-                let now = is_open(node).map(|is_open| (NOTED_FROM + usize::from(is_open)).to_string());
+                let noted = noted_in_role(node);
+                let now = is_open(node).map(|is_open| usize::from(is_open).to_string());
                 let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
                 (outcomes[1].is_err() || !is_as_noted).then(|| format!("{outcomes:?} {noted} {now:?}"))
             },
@@ -277,8 +285,8 @@ pub fn pairs() -> Vec<Pair> {
                 block_cluster_and_look_at_the_stream,
             ],
             wrong: |node, outcomes| {
-                let noted = node.cluster_setting("search.max_buckets");
-                let now = has_lifecycle(node).map(|has| (NOTED_FROM + usize::from(has)).to_string());
+                let noted = noted_in_role(node);
+                let now = has_lifecycle(node).map(|has| usize::from(has).to_string());
                 let is_as_noted = now.as_ref().is_ok_and(|now| *now == noted);
                 (outcomes[1].is_err() || !is_as_noted).then(|| format!("{outcomes:?} {noted} {now:?}"))
             },

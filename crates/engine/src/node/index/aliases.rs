@@ -174,6 +174,9 @@ impl Node {
             }
         }
         let (streams, indices) = split_streams(next, &indices)?;
+        if !streams.is_empty() {
+            self.check_metadata_write_block()?;
+        }
         add_to_streams(next, &streams, &aliases, alias)?;
         let added = result("add", next, &streams, &indices, &aliases, None)?;
         if indices.is_empty() {
@@ -213,6 +216,9 @@ impl Node {
             before.check_may_touch(name)?;
         }
         let (streams, indices) = split_streams(next, &indices)?;
+        if !streams.is_empty() {
+            self.check_metadata_write_block()?;
+        }
         let mut removed = remove_from_streams(next, &streams, &aliases)?;
         if !indices.is_empty() {
             let before_may_touch = |name: &str| before.may_be_touched(name);

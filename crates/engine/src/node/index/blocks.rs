@@ -5,8 +5,7 @@ use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::settings::Blocks;
 use crate::settings::blocks::{
-    Block, CLUSTER_READ_ONLY, CLUSTER_READ_ONLY_ALLOW_DELETE, METADATA, READ, READ_ONLY,
-    READ_ONLY_ALLOW_DELETE, refused,
+    Block, CLUSTER_READ_ONLY, CLUSTER_READ_ONLY_ALLOW_DELETE, METADATA, READ, READ_ONLY, refused,
 };
 
 impl Node {
@@ -36,17 +35,21 @@ impl Node {
         if index.typed.blocks.read { refused(Some(&index.name), &[READ]) } else { Ok(()) }
     }
 
-    /// Checks the blocks on changing mapping, settings and aliases.
+    /// Checks the blocks on changing mapping, settings and aliases. The block of a full disk is none of them.
     pub(in crate::node) fn check_metadata_block(&self, index: &IndexMetadata) -> Result<()> {
         let mut found = self.blocks_of_cluster(false);
         let blocks = &index.typed.blocks;
-        let flags = [
-            (blocks.read_only, READ_ONLY),
-            (blocks.metadata, METADATA),
-            (blocks.read_only_allow_delete, READ_ONLY_ALLOW_DELETE),
-        ];
+        let flags = [(blocks.read_only, READ_ONLY), (blocks.metadata, METADATA)];
         found.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, block)| block));
         refused(Some(&index.name), &found)
+    }
+
+    /// Checks the blocks on changing settings, of which those of the index may be lifted (`may_lift`).
+    pub(in crate::node) fn check_settings_block(&self, index: &IndexMetadata, may_lift: bool) -> Result<()> {
+        match may_lift {
+            true => self.check_metadata_write_block(),
+            false => self.check_metadata_block(index),
+        }
     }
 
     /// Checks the blocks on showing mapping, settings, aliases and statistics.

@@ -41,12 +41,13 @@ impl Node {
         preserve_existing: bool,
     ) -> Result<()> {
         let flat = given_settings(body)?;
+        let may_lift = is_one_metadata_block(&flat);
         let update = SettingsUpdate::check(flat.clone())?;
         let mut reopened = Vec::new();
         for metadata in
             self.catalog.load().resolve(expression, options)?.into_iter().filter(|index| index.open)
         {
-            self.check_metadata_block(&metadata)?;
+            self.check_settings_block(&metadata, may_lift)?;
             // What is refused is refused before anything is closed.
             let closed = IndexMetadata { open: false, ..(*metadata).clone() };
             self.with_settings(&closed, &update, preserve_existing)?;
@@ -61,7 +62,8 @@ impl Node {
         self.close_index(&names, IndicesOptions::METADATA)?;
         let by_name = IndicesOptions { forbid_closed_indices: false, ..options };
         let changed = self.change_settings(expression, by_name, flat, preserve_existing);
-        let opened = self.open_index(&names, IndicesOptions::METADATA);
+        // The settings that were just changed may contain a block, which the closed index is opened with.
+        let opened = self.open_found(&names, IndicesOptions::METADATA, |_| Ok(()));
         changed.and(opened.map(drop))
     }
 
@@ -73,16 +75,14 @@ impl Node {
         preserve_existing: bool,
     ) -> Result<()> {
         let asks_for_durability = flat.contains_key("index.translog.durability");
-        let is_block = |key: &String| key.starts_with("index.blocks.");
-        let (only_blocks, any_block) = (flat.keys().all(is_block), flat.keys().any(is_block));
+        let any_block = flat.keys().any(|key| key.starts_with("index.blocks."));
+        let may_lift = is_one_metadata_block(&flat);
         let update = SettingsUpdate::check(flat)?;
         let changed = self.change_catalog(|catalog| {
             let (mut next, mut changed) = (catalog.clone(), Vec::new());
             let (mut before, mut after) = (0, 0);
             for metadata in catalog.resolve(expression, options)? {
-                if !only_blocks {
-                    self.check_metadata_block(&metadata)?;
-                }
+                self.check_settings_block(&metadata, may_lift)?;
                 let index = self.with_settings(&metadata, &update, preserve_existing)?;
                 check_moved_end(catalog, &metadata, &index)?;
                 if metadata.open {
@@ -167,9 +167,22 @@ impl Node {
     /// Opens indices. Returns whether every shard started in time, which here is always true.
     pub fn open_index(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         self.check_is_named(expression)?;
+        self.open_found(expression, options, |index| self.check_metadata_block(index))
+    }
+
+    /// Opens indices if all that are found pass `check`. It is called under the lock under which blocks
+    /// change.
+    fn open_found(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        check: impl Fn(&IndexMetadata) -> Result<()>,
+    ) -> Result<bool> {
         let opened = self.change_catalog(|catalog| {
             let (mut next, mut opened) = (catalog.clone(), Vec::new());
-            for metadata in catalog.resolve(expression, options)?.into_iter().filter(|index| !index.open) {
+            let found = catalog.resolve(expression, options)?;
+            found.iter().try_for_each(|metadata| check(metadata))?;
+            for metadata in found.into_iter().filter(|index| !index.open) {
                 self.check_shard_limit(&next, &metadata.typed)?;
                 let changed = IndexMetadata { open: true, ..(*metadata).clone() };
                 next.indices.insert(metadata.name.clone(), Arc::new(changed));
@@ -289,6 +302,13 @@ impl Node {
         self.change_settings(expression, options, flat, false)?;
         Ok(names)
     }
+}
+
+/// Whether the settings are nothing but one block that refuses changes of settings. It has to be possible to
+/// lift such a block. Source: `TransportUpdateSettingsAction#checkBlock`.
+fn is_one_metadata_block(flat: &FlatSettings) -> bool {
+    let blocks = ["index.blocks.metadata", "index.blocks.read_only", "index.blocks.read_only_allow_delete"];
+    flat.len() == 1 && blocks.iter().any(|block| flat.contains_key(*block))
 }
 
 /// Checks that no index is the write index of a data stream, which must stay open.

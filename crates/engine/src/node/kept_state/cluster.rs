@@ -288,6 +288,9 @@ impl Node {
     /// Returns what was set, and whether the cluster takes no writes from now on.
     fn change_cluster_settings(&self, body: &Value) -> Result<(Value, bool)> {
         let _changing = self.changing.lock();
+        if !ClusterSettings::only_lifts_blocks(body)? {
+            self.check_metadata_write_block()?;
+        }
         let (next, persistent, transient) = self.settings.load().update(body)?;
         if persistent.contains_key(SIZE) || transient.contains_key(SIZE) {
             check_budget(&next, self.ledger.limit_bytes)?;

@@ -163,7 +163,9 @@ impl Node {
         })
     }
 
+    /// Changes the stored scripts. Called with `changing` locked.
     fn change_scripts(&self, change: impl FnOnce(&mut Value) -> Result<()>) -> Result<()> {
+        self.check_metadata_write_block()?;
         let mut scripts = self.state.load().scripts.clone();
         change(&mut scripts)?;
         self.change_state(|state| state.scripts = scripts.clone())?;

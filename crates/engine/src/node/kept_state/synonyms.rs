@@ -98,6 +98,7 @@ impl Node {
         change: impl FnOnce(&mut BTreeMap<String, SynonymSet>) -> Result<T>,
     ) -> Result<T> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let mut sets = (*self.analysis.sets()).clone();
         let answer = change(&mut sets)?;
         let json = |(name, set): (&String, &SynonymSet)| (name.clone(), set.to_json());

@@ -66,6 +66,7 @@ impl Node {
         }
         self.enrich_source(&policy)?;
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let (count, is_there) = self.stored_enrich_policies(name);
         if is_there {
             let reason = format!("policy [{name}] already exists");
@@ -99,6 +100,7 @@ impl Node {
     pub fn delete_enrich_policy(&self, name: &str) -> Result<()> {
         let _using = self.use_policy(name)?;
         let changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         if !self.stored_enrich_policies(name).1 {
             return Err(missing(name));
         }

@@ -118,10 +118,12 @@ impl Node {
         self.lifecycles.policies.load().get(name).cloned()
     }
 
+    /// Changes the policies. Called with `changing` locked.
     fn change_policies(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, Arc<Policy>>) -> Result<()>,
     ) -> Result<()> {
+        self.check_metadata_write_block()?;
         let before = self.lifecycles.policies.load_full();
         let mut policies = (*before).clone();
         change(&mut policies)?;
@@ -209,6 +211,7 @@ impl Node {
 
     fn change_lifecycle_mode(&self, mode: &str) -> Result<()> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         self.change_state(|state| state.lifecycle_mode = mode.to_owned())
     }
 
@@ -298,6 +301,7 @@ impl Node {
 
     /// Carries out `POST /{index}/_ilm/retry`: failed steps are retried at once.
     pub fn retry_lifecycles(&self, expression: &str) -> Result<()> {
+        self.check_metadata_write_block()?;
         let options = IndicesOptions::METADATA;
         let indices = self.catalog.load().resolve(expression, options)?;
         if let Some(index) = indices.iter().find(|index| !index.lifecycle.has_failed()) {
@@ -322,6 +326,7 @@ impl Node {
     /// Fails when the body lacks the steps, when the index has no policy or is not at the current step, or
     /// when its policy does not have the next step.
     pub fn move_to_step(&self, name: &str, body: &Value) -> Result<()> {
+        self.check_metadata_write_block()?;
         let refused = |why: String| Err(RequestError::illegal_argument(why));
         let part = |step: &str, key: &str| body[step][key].as_str().map(str::to_owned);
         let required = |step: &str, key: &str| {

@@ -42,6 +42,7 @@ impl Node {
         let config = TransformConfig::parse(body, false)?;
         self.check_transform(&config, defers_validation)?;
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let kept = self.state.load().transforms.clone();
         if !kept[id].is_null() {
             let reason = format!("Transform with id [{id}] already exists");
@@ -90,6 +91,7 @@ impl Node {
     /// Carries out `POST _transform/{id}/_update`: the given members replace the existing ones.
     pub fn update_transform(&self, id: &str, body: &Value) -> Result<Value> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let kept = self.state.load().transforms[id].clone();
         if kept.is_null() {
             return Err(missing(id));
@@ -212,6 +214,7 @@ impl Node {
     /// Carries out `POST _transform/{id}/_start`.
     pub fn start_transform(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let entry = self.state.load().transforms[id].clone();
         if entry.is_null() {
             return Err(missing(id));

@@ -55,6 +55,7 @@ impl Node {
     /// Writes a ruleset, or deletes it when it has no rules left. Returns whether the ruleset is new. Called
     /// with the state locked.
     fn write_query_rules(&self, name: &str, rules: Vec<Value>) -> Result<bool> {
+        self.check_metadata_write_block()?;
         let state = self.state.load_full();
         let is_new = state.query_rules.get(name).is_none();
         let count = state.query_rules.as_object().map_or(0, Map::len);

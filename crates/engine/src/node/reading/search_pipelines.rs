@@ -58,6 +58,7 @@ impl Node {
     pub fn put_search_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let metrics = SearchPipeline::parse(id, body, &self.scripts)?.metrics();
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let state = self.state.load_full();
         let count = state.search_pipelines.as_object().map_or(0, Map::len);
         if count >= PIPELINES_MAX && state.search_pipelines.get(id).is_none() {
@@ -90,6 +91,7 @@ impl Node {
     /// No pipeline matches the pattern, and the pattern is not `*`.
     pub fn delete_search_pipeline(&self, pattern: &str) -> Result<()> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let state = self.state.load_full();
         let mut left = state.search_pipelines.as_object().cloned().unwrap_or_default();
         let count = left.len();

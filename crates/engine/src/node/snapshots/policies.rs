@@ -72,6 +72,7 @@ impl Node {
         policy.modified_ms = now_ms;
         policy.author = self.author()?;
         let changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let policies = self.snapshot_policies();
         match policies.get(id) {
             Some(before) => {
@@ -123,6 +124,7 @@ impl Node {
     /// id.
     pub fn delete_snapshot_policy(&self, id: &str) -> Result<()> {
         let changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         if !self.snapshot_policies().contains_key(id) {
             let reason = format!("snapshot lifecycle policy not found: {id}");
             return Err(RequestError::not_found("resource_not_found_exception", reason));
@@ -135,6 +137,7 @@ impl Node {
 
     /// Carries out `PUT /_slm/policy/{id}/_execute`. Returns the name of the snapshot that it starts.
     pub fn execute_snapshot_policy(&self, id: &str) -> Result<Value> {
+        self.check_metadata_write_block()?;
         let policy = self.snapshot_policies().remove(id).ok_or_else(|| no_policy(id))?;
         let name = self.run_snapshot_policy(id, &policy)?;
         Ok(json!({"snapshot_name": name}))
@@ -153,6 +156,7 @@ impl Node {
 
     fn change_snapshot_lifecycle_mode(&self, mode: &str) -> Result<()> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         self.change_state(|state| state.set_snapshot_lifecycle("mode", mode.into()))
     }
 

@@ -80,6 +80,7 @@ impl Node {
             repository.verify(&self.environment)?;
         }
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let mut repositories = self.snapshots.repositories.lock();
         self.check_is_unused(name, repositories.get(name))?;
         if !repositories.contains_key(name) && repositories.len() >= REPOSITORIES_MAX {
@@ -216,6 +217,7 @@ impl Node {
     /// Carries out `DELETE /_snapshot/{repositories}`: unregisters them without touching their content.
     pub fn delete_repositories(&self, expression: &str) -> Result<()> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         // Here `_all` and lists are names like any other, and only `*` may match nothing.
         let names = match expression {
             "*" => self.repository_names("")?,

@@ -14,6 +14,7 @@ impl Node {
     /// id.
     pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         self.keep_pipeline(id, body)
     }
 
@@ -35,6 +36,7 @@ impl Node {
         let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
         // Two requests that replace the same version must not both succeed.
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         let Some(current) = self.get_pipelines(id)?.shift_remove(id) else {
             return refuse(format!(
                 "version conflict, required version [{required}] for pipeline [{id}] but no pipeline was found"
@@ -97,6 +99,7 @@ impl Node {
     /// an index uses as default or final pipeline. Fails with `NotFound` for a missing name.
     pub fn delete_pipeline(&self, ids: &str) -> Result<()> {
         let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
         for index in self.catalog.load().indices.values() {
             let used = [("default", &index.typed.default_pipeline), ("final", &index.typed.final_pipeline)];
             for (kind, pipeline) in used {
