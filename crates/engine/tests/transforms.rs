@@ -60,3 +60,35 @@ fn documents_that_become_visible_later_are_included() {
     assert!(times["changes_last_detected_at"].as_u64() > Some(START_MS), "a date: {times}");
     assert!(times["last_search_time"].as_u64() >= times["changes_last_detected_at"].as_u64(), "{times}");
 }
+
+#[test]
+fn a_transform_goes_with_its_destination_or_not_at_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let node = open(folder.path());
+    write(&node, index("source", "1", br#"{"k": "a"}"#)).expect("written");
+    let config = json!({
+        "source": {"index": "source"}, "dest": {"index": "made"},
+        "pivot": {"group_by": {"k": {"terms": {"field": "k.keyword"}}}, "aggregations": {"n": {"value_count": {"field": "k.keyword"}}}},
+    });
+    let there = |node: &Node| {
+        let index = node.index_exists("made", IndicesOptions::METADATA).expect("an answer");
+        (node.get_transforms("t", true, false, (0, 10)).is_ok(), index)
+    };
+    node.put_transform("t", &config, false).expect("put");
+    node.create_index("made", &json!({})).expect("created");
+    node.add_block("made", IndicesOptions::METADATA, "read_only").expect("blocked");
+    for error in [node.delete_transform("t", true, true), node.reset_transform("t", true)] {
+        assert_eq!(error.expect_err("the destination is read-only").kind, "cluster_block_exception");
+        assert_eq!(there(&node), (true, true));
+    }
+    node.remove_block("made", IndicesOptions::METADATA, "read_only").expect("lifted");
+    node.reset_transform("t", true).expect("reset");
+    assert_eq!(there(&node), (true, false));
+    node.create_index("made", &json!({})).expect("created");
+    node.delete_transform("t", false, true).expect("deleted");
+    assert_eq!(there(&node), (false, false));
+    node.put_transform("t", &config, false).expect("put");
+    node.delete_transform("t", false, true).expect("deleted without a destination");
+    drop(node);
+    assert_eq!(there(&open(folder.path())), (false, false));
+}

@@ -15,6 +15,7 @@ use crate::catalog::names::index_closed;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
 use crate::node::kept_state::security::check_is_on_indices;
+use crate::node::kept_state::state::NodeState;
 use crate::node::life::open::LiveIndices;
 use crate::settings::{check_index_sort, defaults};
 use crate::shard::{Growth, Host, IndexCore, largest_buffer};
@@ -38,16 +39,40 @@ impl Node {
                 "Wildcard expressions or all indices are not allowed",
             ));
         }
-        self.change_catalog(|catalog| {
-            let mut next = catalog.clone();
-            for metadata in catalog.resolve(expression, options)? {
-                check_is_on_indices(&metadata.name)?;
-                self.check_delete_block(&metadata)?;
-                check_is_not_written_by_stream(catalog, &metadata)?;
-                next = next.without_index(&metadata.name);
-            }
-            Ok((next, ()))
-        })
+        self.change_catalog(|catalog| Ok((self.without_indices(catalog, expression, options)?.0, ())))
+    }
+
+    /// Deletes all indices of the expression, and changes the node's state by `beside` with the same write.
+    /// Returns whether there are such indices; if not, nothing is changed.
+    pub(in crate::node) fn delete_index_beside(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        beside: impl Fn(&mut NodeState) -> Result<()>,
+    ) -> Result<bool> {
+        let plan = |catalog: &Catalog| self.without_indices(catalog, expression, options);
+        let sync = |_: &bool, old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
+        let (gone, is_any) = self.change_catalog_beside(&[], plan, sync, beside, |()| {})?;
+        self.bury(gone);
+        Ok(is_any)
+    }
+
+    /// Returns the catalog without the indices of the expression, and whether there are any.
+    fn without_indices(
+        &self,
+        catalog: &Catalog,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<(Catalog, bool)> {
+        let mut next = catalog.clone();
+        let found = catalog.resolve(expression, options)?;
+        for metadata in &found {
+            check_is_on_indices(&metadata.name)?;
+            self.check_delete_block(metadata)?;
+            check_is_not_written_by_stream(catalog, metadata)?;
+            next = next.without_index(&metadata.name);
+        }
+        Ok((next, !found.is_empty()))
     }
 
     /// Carries out `GET /{index}`, `_mapping` and `_settings`. Indices are in name order.

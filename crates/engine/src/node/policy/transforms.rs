@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::*;
 use crate::node::Node;
+use crate::node::kept_state::state::NodeState;
 use crate::transform::{TransformConfig, check_id};
 
 /// Maximum number of transforms of a node. All of them are in one file.
@@ -33,6 +34,20 @@ fn missing(id: &str) -> RequestError {
 
 fn conflict(reason: String) -> RequestError {
     RequestError::new(ErrorClass::Conflict, "status_exception", reason)
+}
+
+/// Returns the stored definition of a transform that is stopped, or of any with `force`. `verb` names the
+/// attempted action in errors.
+fn stopped_transform(state: &NodeState, id: &str, force: bool, verb: &str) -> Result<Value> {
+    let entry = state.transforms[id].clone();
+    if entry.is_null() {
+        return Err(missing(id));
+    }
+    if entry["is_started"] == true && !force {
+        let reason = format!("Cannot {verb} transform [{id}] as the task is running. Stop the task first");
+        return Err(conflict(reason));
+    }
+    Ok(entry)
 }
 
 impl Node {
@@ -169,46 +184,67 @@ impl Node {
 
     /// Carries out `DELETE _transform/{id}`.
     pub fn delete_transform(&self, id: &str, force: bool, deletes_destination: bool) -> Result<()> {
+        let delete = |transforms: &mut Map<String, Value>| {
+            transforms.shift_remove(id);
+        };
+        self.end_transform(id, (force, "delete"), deletes_destination, delete)
+    }
+
+    /// Ends a transform: `change` changes the stored ones, and a run that is in progress writes nothing more.
+    /// The destination is deleted by the same write to the disk, so that neither a crash nor a refusal leaves
+    /// one without the other. `verb` names the attempted action in errors.
+    fn end_transform(
+        &self,
+        id: &str,
+        (force, verb): (bool, &str),
+        deletes_destination: bool,
+        change: impl Fn(&mut Map<String, Value>),
+    ) -> Result<()> {
         let changing = self.changing.lock();
-        let entry = self.stopped_transform(id, force, "delete")?;
+        let entry = stopped_transform(&self.state.load(), id, force, verb)?;
         if deletes_destination {
             check_destination_deletion(&entry)?;
         }
-        self.change_state(|state| {
-            if let Some(transforms) = state.transforms.as_object_mut() {
-                transforms.shift_remove(id);
-            }
-        })?;
         let reserved = self.transforms.reserve(id);
         drop(changing);
         reserved.settle();
-        match deletes_destination {
-            true => self.delete_destination(&entry),
-            false => Ok(()),
+        // Other requests may have changed the transform since.
+        let check = |state: &NodeState| -> Result<()> {
+            let now = stopped_transform(state, id, force, verb)?;
+            match now["config"]["dest"] == entry["config"]["dest"] {
+                true => Ok(()),
+                false => Err(conflict(format!("Cannot {verb} transform [{id}] as it was changed meanwhile"))),
+            }
+        };
+        let apply = |state: &mut NodeState| {
+            if let Some(transforms) = state.transforms.as_object_mut() {
+                change(transforms);
+            }
+        };
+        let beside = |state: &mut NodeState| -> Result<()> {
+            check(state)?;
+            apply(state);
+            Ok(())
+        };
+        if deletes_destination && self.delete_destination(&entry, beside)? {
+            return Ok(());
         }
+        let _changing = self.changing.lock();
+        check(&self.state.load())?;
+        self.change_state(apply)
     }
 
-    /// Returns the stored definition of a transform that is stopped, or of any with `force`. `verb` names the
-    /// attempted action in errors.
-    fn stopped_transform(&self, id: &str, force: bool, verb: &str) -> Result<Value> {
-        let entry = self.state.load().transforms[id].clone();
-        if entry.is_null() {
-            return Err(missing(id));
-        }
-        if entry["is_started"] == true && !force {
-            let reason =
-                format!("Cannot {verb} transform [{id}] as the task is running. Stop the task first");
-            return Err(conflict(reason));
-        }
-        Ok(entry)
-    }
-
-    /// Deletes the destination index of a transform, if it exists.
-    fn delete_destination(&self, entry: &Value) -> Result<()> {
-        let Some(index) = entry["config"]["dest"]["index"].as_str() else { return Ok(()) };
+    /// Deletes the destination index of a transform, and changes the node's state with the same write.
+    /// Returns whether there was an index; if not, nothing is changed.
+    fn delete_destination(
+        &self,
+        entry: &Value,
+        beside: impl Fn(&mut NodeState) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(index) = entry["config"]["dest"]["index"].as_str() else { return Ok(false) };
         let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
         let _acting = access::acting(DELETE);
-        self.delete_index(index, options)
+        self.delete_index_beside(index, options, beside)
     }
 
     /// Carries out `POST _transform/{id}/_start`.
@@ -260,18 +296,13 @@ impl Node {
     /// Carries out `POST _transform/{id}/_reset`, after which the transform is as if it had never run: a run
     /// that is in progress writes nothing more, and none begins before the destination is deleted.
     pub fn reset_transform(&self, id: &str, force: bool) -> Result<()> {
-        let changing = self.changing.lock();
-        let entry = self.stopped_transform(id, force, "reset")?;
-        check_destination_deletion(&entry)?;
-        self.change_state(|state| {
-            let entry = &mut state.transforms[id];
-            (entry["checkpoint"], entry["checkpoint_ms"], entry["is_started"]) =
-                (0.into(), 0.into(), false.into());
-        })?;
-        let reserved = self.transforms.reserve(id);
-        drop(changing);
-        reserved.settle();
-        self.delete_destination(&entry)
+        let reset = |transforms: &mut Map<String, Value>| {
+            if let Some(entry) = transforms.get_mut(id) {
+                (entry["checkpoint"], entry["checkpoint_ms"], entry["is_started"]) =
+                    (0.into(), 0.into(), false.into());
+            }
+        };
+        self.end_transform(id, (force, "reset"), true, reset)
     }
 
     /// Carries out `POST _transform/{id}/_schedule_now`.
