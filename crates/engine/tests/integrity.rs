@@ -10,6 +10,7 @@ use common::*;
 use limber_engine::*;
 use limber_mapping::ErrorClass;
 use limber_search::{SearchRequest, UrlParameters};
+use limber_store::repository::MemoryBlobs;
 use serde_json::json;
 
 const BODY: &str = r#"{"settings": {"number_of_replicas": 0, "refresh_interval": "-1", "requests.cache.enable": true},
@@ -314,4 +315,29 @@ fn a_node_begins_only_in_a_folder_that_is_empty_or_its_own() {
     let reason = Node::open(config(&file)).err().expect("refused").reason;
     assert!(reason.contains("is a file, but data is kept in a folder"), "{reason}");
     assert_eq!(std::fs::read_to_string(&file).expect("reads"), "text");
+}
+
+#[test]
+fn snapshots_tell_the_deletions_of_a_folder_that_was_put_back_from_those_before() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let (first, put_back) = (temporary.path().join("first"), temporary.path().join("put-back"));
+    drop(node_with(&first, 1));
+    copy_folder(&first, &put_back);
+    let blobs = MemoryBlobs::default();
+    let ids = |node: &Node, name: &str| -> Vec<String> {
+        node.refresh(name, IndicesOptions::BROADCAST).expect("refreshes");
+        search(node, name, json!({"match_all": {}})).into_iter().map(|(id, _)| id).collect()
+    };
+    // Both write the same generation of live docs, which have the same size.
+    for (path, snapshot, deleted) in [(&first, "a", "0-1"), (&put_back, "b", "0-2")] {
+        let node = open(path);
+        node.put_repository_on("r", Arc::new(blobs.clone())).expect("registered");
+        write(&node, delete("t", deleted)).expect("deleted");
+        node.create_snapshot("r", snapshot, &json!({"indices": "t"}), true).expect("taken");
+        let body = json!({"rename_pattern": "(.+)", "rename_replacement": "back_$1"});
+        node.restore_snapshot("r", snapshot, &body, true).expect("restored");
+        let (there, restored) = (ids(&node, "t"), ids(&node, "back_t"));
+        assert_eq!(there, restored, "{snapshot}");
+        assert!(there.len() == 9 && !there.contains(&deleted.to_owned()), "{snapshot}: {there:?}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use limber_codec::checksum::crc32;
 use limber_mapping::RequestError;
 use limber_segment::LiveDocs;
 use limber_store::Directory;
@@ -60,8 +61,9 @@ pub(crate) struct CommitPoint {
 pub(crate) struct CommitFile {
     pub name: String,
     pub bytes: u64,
-    /// The CRC in the commit; `None` for live docs, whose file contains its own checksum.
-    pub crc: Option<u32>,
+    /// The CRC of the whole file. The name and the size do not identify live docs: an earlier state of a data
+    /// folder that was put back writes the same generation again, with other documents deleted.
+    pub crc: u32,
 }
 
 /// A commit whose files are not deleted while this exists.
@@ -138,15 +140,15 @@ fn files_of(commit: &Commit, directory: &dyn Directory) -> Result<Vec<CommitFile
     let mut files = Vec::new();
     for CommittedSegment { meta, live_generation, .. } in &commit.segments {
         for file in &meta.files {
-            files.push(CommitFile { name: file.name.clone(), bytes: file.len, crc: Some(file.crc) });
+            files.push(CommitFile { name: file.name.clone(), bytes: file.len, crc: file.crc });
         }
         if let Some(generation) = live_generation {
             // Live docs are verified by their own checksum, so that damage is not copied.
             LiveDocs::open(directory, meta.id, *generation, meta.doc_count)
                 .map_err(|error| segment_error(&error))?;
             let name = LiveDocs::file_name(meta.id, *generation);
-            let bytes = directory.len(&name).map_err(|error| store_error(&error))?;
-            files.push(CommitFile { name, bytes, crc: None });
+            let content = directory.read_whole(&name).map_err(|error| store_error(&error))?;
+            files.push(CommitFile { name, bytes: content.len() as u64, crc: crc32(&content) });
         }
     }
     Ok(files)

@@ -76,8 +76,8 @@ pub(crate) fn part_bytes(ledger: &Ledger, chunk_bytes: Option<u64>) -> u64 {
 }
 
 impl Transfer<'_> {
-    /// Copies a file of a shard to the repository. What was read is compared with the checksum in the commit,
-    /// so that damage is not copied.
+    /// Copies a file of a shard to the repository. What was read is compared with the file's checksum, so
+    /// that damage is not copied.
     pub(crate) fn upload(
         &self,
         directory: &dyn Directory,
@@ -99,15 +99,14 @@ impl Transfer<'_> {
             whole.update(&part);
             parts.push(crc32(&part));
             offset += len;
-            if offset == bytes
-                && let Some(expected) = file.crc.filter(|expected| *expected != whole.clone().finish())
-            {
+            if offset == bytes && file.crc != whole.clone().finish() {
                 return Err(RequestError::internal(
                     "corrupt_index_exception",
                     format!(
-                        "[{}] is damaged: its checksum is [{:08x}] instead of [{expected:08x}]",
+                        "[{}] is damaged: its checksum is [{:08x}] instead of [{:08x}]",
                         directory.path().join(&file.name).display(),
-                        whole.clone().finish()
+                        whole.clone().finish(),
+                        file.crc
                     ),
                 ));
             }

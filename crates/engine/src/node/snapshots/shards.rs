@@ -10,7 +10,7 @@ use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::node::index::index_files::check_is_readable;
 use crate::node::index::live::shard_folder;
-use crate::shard::{PinnedCommit, commit_of_closed, store_error};
+use crate::shard::{CommitFile, PinnedCommit, commit_of_closed, store_error};
 use crate::snapshot::errors::storage_error;
 use crate::snapshot::format::{
     File, IndexBody, IndexEntry, Manifest, Root, ShardFailure, ShardFigures, data_name, index_name,
@@ -39,18 +39,11 @@ impl Known {
     }
 
     /// Finds a file in the repository that is the same as this one of a shard with this history.
-    fn find(
-        &self,
-        place: ShardPlace<'_>,
-        history: &str,
-        name: &str,
-        bytes: u64,
-        crc: Option<u32>,
-    ) -> Option<&File> {
+    fn find(&self, place: ShardPlace<'_>, history: &str, wanted: &CommitFile) -> Option<&File> {
         let (_, manifest) =
             self.manifest.as_ref().filter(|(_, manifest)| manifest.commit.history == history)?;
-        let file = manifest.files.iter().find(|file| file.name == name)?;
-        let is_same = file.bytes == bytes && crc.is_none_or(|crc| crc == file.crc);
+        let file = manifest.files.iter().find(|file| file.name == wanted.name)?;
+        let is_same = file.bytes == wanted.bytes && file.crc == wanted.crc;
         (is_same && self.has(place, file)).then_some(file)
     }
 }
@@ -143,17 +136,15 @@ impl Node {
             ..ShardFigures::default()
         };
         let done_ms = || (self.environment.clock.monotonic_nanos().saturating_sub(start)) / 1_000_000;
+        let find = |file: &CommitFile| known.find(place, &commit.point.history, file);
         if let Some((uuid, manifest)) = &known.manifest
             && manifest.commit == commit.point
-            && manifest.files.iter().all(|file| known.has(place, file))
+            && commit.files.iter().all(|file| find(file).is_some())
         {
             figures.time_ms = done_ms();
             return Ok((uuid.clone(), figures));
         }
-        let find = |file: &crate::shard::CommitFile| {
-            known.find(place, &commit.point.history, &file.name, file.bytes, file.crc)
-        };
-        let is_new = |file: &&crate::shard::CommitFile| find(file).is_none();
+        let is_new = |file: &&CommitFile| find(file).is_none();
         figures.new_file_count = 1 + commit.files.iter().filter(is_new).count() as u64;
         figures.new_bytes =
             commit_bytes + commit.files.iter().filter(is_new).map(|file| file.bytes).sum::<u64>();
