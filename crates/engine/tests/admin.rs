@@ -168,6 +168,21 @@ fn an_index_is_opened_again_with_the_block_that_it_was_closed_for() {
 }
 
 #[test]
+fn a_document_that_was_read_belongs_to_its_index_and_not_to_the_next_one_of_that_name() {
+    let folder = folder();
+    let node = open(folder.path());
+    write(&node, index("t", "1", br#"{"a": "x"}"#)).expect("written");
+    let read = node.get(&GetRequest::new("t", "1")).expect("read");
+    assert!(node.mapping_of(&read).expect("there").field("a").is_some());
+    node.delete_index("t", IndicesOptions::DELETE).expect("deleted");
+    write(&node, index("t", "1", br#"{"b": "x"}"#)).expect("written");
+    assert_eq!(node.mapping_of(&read).expect_err("another index").kind, "index_not_found_exception");
+    let now = node.get(&GetRequest::new("t", "1")).expect("read");
+    assert_ne!(now.uuid, read.uuid);
+    assert!(node.mapping_of(&now).expect("there").field("b").is_some());
+}
+
+#[test]
 fn aliases_lead_to_indices() {
     let folder = folder();
     let node = open(folder.path());

@@ -403,6 +403,8 @@ impl<'a> GetRequest<'a> {
 pub struct GetResponse {
     /// The concrete index.
     pub index: Arc<str>,
+    /// The UUID of the index. Its name may be that of another index by now.
+    pub uuid: Arc<str>,
     /// The requested id.
     pub id: Box<str>,
     /// The document; `None` renders `"found": false`.

@@ -10,8 +10,9 @@ use limber_text::wildcard;
 use serde_json::{Value, json};
 
 use super::index_files::check_is_readable;
+use super::live::LiveIndex;
 use crate::api::*;
-use crate::catalog::names::index_closed;
+use crate::catalog::names::{index_closed, index_not_found};
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
 use crate::node::kept_state::security::check_is_on_indices;
@@ -96,11 +97,31 @@ impl Node {
     pub fn mapping(&self, index: &str) -> Result<Arc<Mapping>> {
         let (metadata, _) = self.catalog.load().single(index)?;
         let live = self.live(&metadata)?;
-        let whole = live.core.mapping.load_full();
-        match limits_of(&metadata)? {
-            Some(limits) => live.core.seen.of(&whole, &limits),
-            None => Ok(whole),
-        }
+        seen_mapping(&metadata, &live)
+    }
+
+    /// Returns the compiled mapping of the index that a document was read from.
+    ///
+    /// # Errors
+    /// The index was deleted or closed since. Another index may have its name by now.
+    pub fn mapping_of(&self, response: &GetResponse) -> Result<Arc<Mapping>> {
+        let (metadata, live) = self.index_of(response)?;
+        seen_mapping(&metadata, &live)
+    }
+
+    /// Returns the index that a document was read from.
+    ///
+    /// # Errors
+    /// As [`Node::mapping_of`].
+    pub(in crate::node) fn index_of(
+        &self,
+        response: &GetResponse,
+    ) -> Result<(Arc<IndexMetadata>, Arc<LiveIndex>)> {
+        let named = self.catalog.load().indices.get(&response.index).cloned();
+        let same = named.filter(|index| index.uuid == response.uuid);
+        let metadata = same.ok_or_else(|| index_not_found(&response.index))?;
+        let live = self.live(&metadata)?;
+        Ok((metadata, live))
     }
 
     /// Returns `index.analyze.max_token_count`: how many tokens one `_analyze` request may produce.
@@ -368,6 +389,15 @@ fn infos(catalog: &Catalog, found: &[Arc<IndexMetadata>]) -> Result<Vec<IndexInf
         })
     };
     found.iter().map(shown).collect()
+}
+
+/// Returns the compiled mapping of an index, with only the fields that the request of this thread may see.
+fn seen_mapping(metadata: &IndexMetadata, live: &LiveIndex) -> Result<Arc<Mapping>> {
+    let whole = live.core.mapping.load_full();
+    match limits_of(metadata)? {
+        Some(limits) => live.core.seen.of(&whole, &limits),
+        None => Ok(whole),
+    }
 }
 
 /// Returns what is hidden of an index from the request of this thread.

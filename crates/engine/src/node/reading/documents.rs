@@ -24,7 +24,8 @@ impl Node {
         }
     }
 
-    fn get_from(
+    /// Works like [`Node::get`], for an index that the name of the request was resolved to.
+    pub(super) fn get_from(
         &self,
         request: &GetRequest<'_>,
         metadata: &Arc<IndexMetadata>,
@@ -62,7 +63,8 @@ impl Node {
         if let (Some(found), Some(version)) = (&found, request.version) {
             check_version(shard, request.id, found.identity.version, version)?;
         }
-        Ok(GetResponse { index: metadata.name.clone(), id: request.id.into(), found })
+        let (index, uuid) = (metadata.name.clone(), metadata.uuid.clone());
+        Ok(GetResponse { index, uuid, id: request.id.into(), found })
     }
 }
 

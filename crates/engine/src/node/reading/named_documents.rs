@@ -52,10 +52,11 @@ impl NamedDocuments for DocumentsOf {
             ..GetRequest::new(&name.index, &name.id)
         };
         let response = node.get(&request)?;
-        let Some(document) = response.found else { return Ok(None) };
-        let (metadata, _) = node.catalog.load().single(&name.index)?;
-        let mapping = node.live(&metadata)?.core.mapping.load_full();
-        Ok(Some(NamedDocument { source: document.source, mapping }))
+        if response.found.is_none() {
+            return Ok(None);
+        }
+        let mapping = node.index_of(&response)?.1.core.mapping.load_full();
+        Ok(response.found.map(|document| NamedDocument { source: document.source, mapping }))
     }
 
     fn other_names(&self, index: &str) -> Vec<String> {
@@ -71,17 +72,25 @@ impl NamedDocuments for DocumentsOf {
             return Err(RequestError::unavailable("node_closed_exception", "node closed"));
         };
         let _acting = reading(SEARCH, index);
-        let indices = node.live_of(index, IndicesOptions::SEARCH)?;
-        let windows = indices.iter().map(|(_, live)| live.core.settings.load().max_result_window);
-        let (Some(size), Some((_, first))) = (windows.min(), indices.first()) else {
-            return Ok(Vec::new());
-        };
-        let mapping = first.core.mapping.load_full();
-        let body = json!({"query": query, "size": size, "_source": [path], "track_total_hits": false});
-        let request = SearchRequest::parse(&body, &UrlParameters(Vec::new()))?;
-        let response = searched(&node, index, &request)?;
-        let documents = response.hits.into_iter().filter_map(|hit| hit.source);
-        Ok(documents.map(|source| NamedDocument { source, mapping: mapping.clone() }).collect())
+        loop {
+            let indices = node.live_of(index, IndicesOptions::SEARCH)?;
+            let windows = indices.iter().map(|(_, live)| live.core.settings.load().max_result_window);
+            let (Some(size), Some((_, first))) = (windows.min(), indices.first()) else {
+                return Ok(Vec::new());
+            };
+            let body = json!({"query": query, "size": size, "_source": [path], "track_total_hits": false});
+            let request = SearchRequest::parse(&body, &UrlParameters(Vec::new()))?;
+            let response = searched(&node, index, &request)?;
+            // The mapping must be that of the index that was searched: its name may be that of another one.
+            let now = node.live_of(index, IndicesOptions::SEARCH)?;
+            if indices.iter().map(|(one, _)| &one.uuid).ne(now.iter().map(|(one, _)| &one.uuid)) {
+                limber_work::check()?;
+                continue;
+            }
+            let mapping = first.core.mapping.load_full();
+            let documents = response.hits.into_iter().filter_map(|hit| hit.source);
+            return Ok(documents.map(|source| NamedDocument { source, mapping: mapping.clone() }).collect());
+        }
     }
 
     fn fields_of(&self, index: &str, body: &Value, lookup_depth: u32) -> Result<Vec<Value>> {

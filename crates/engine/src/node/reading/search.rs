@@ -420,12 +420,11 @@ impl Node {
     /// document, and another index with the same name.
     fn state_of(&self, name: &DocumentName) -> Result<String> {
         let _acting = reading_document(&name.index);
-        let (metadata, _) = self.catalog.load().single(&name.index)?;
         let request =
             GetRequest { routing: name.routing.as_deref(), ..GetRequest::new(&name.index, &name.id) };
-        let found = self.get(&request)?.found;
-        let place = found.map(|found| (found.identity.primary_term, found.identity.seq_no));
-        Ok(format!("{} {} {:?} {place:?}", metadata.uuid, name.id, name.routing))
+        let response = self.get(&request)?;
+        let place = response.found.map(|found| (found.identity.primary_term, found.identity.seq_no));
+        Ok(format!("{} {} {:?} {place:?}", response.uuid, name.id, name.routing))
     }
 }
 

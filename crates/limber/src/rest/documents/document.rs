@@ -406,7 +406,7 @@ impl StoredFields {
             && names.iter().any(|name| !name.starts_with('_'))
             && let Some(kept) = [&found.stored, &found.source].into_iter().find(|kept| !kept.is_empty())
         {
-            let mapping = app.node.mapping(&response.index)?;
+            let mapping = app.node.mapping_of(response)?;
             limber_mapping::claim_parsed(kept)?;
             let source = limber_mapping::parse_source(kept)
                 .map_err(|error| RequestError::internal("exception", error.to_string()))?;
