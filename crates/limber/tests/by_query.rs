@@ -71,6 +71,43 @@ fn a_task_is_watched_sped_up_and_cancelled() {
     assert_eq!(answer.json()["node_failures"][0]["caused_by"]["type"], "no_such_node_exception");
 }
 
+/// As in Elasticsearch, a destination that is deleted is created again by the next batch. An index whose
+/// documents are changed in place is not.
+#[test]
+fn what_is_deleted_midway_is_created_again_only_as_a_destination() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = ServerProcess::start(folder.path(), &[]);
+    let mut client = server.client();
+    fill(&mut client, "from", 40);
+    let slow = "wait_for_completion=false&requests_per_second=0.5";
+    let copy = json!({"source": {"index": "from", "size": 10}, "dest": {"index": "to"}}).to_string();
+    let requests = [
+        (format!("/_reindex?{slow}"), copy, "to", "created"),
+        (format!("/from/_update_by_query?{slow}&scroll_size=10"), "{}".to_owned(), "from", "updated"),
+    ];
+    for (path, body, deleted, counter) in requests {
+        let started = client.send("POST", &path, body).json();
+        let task = started["task"].as_str().unwrap_or_else(|| panic!("{path}: {started}")).to_owned();
+        wait_for(&mut client, &task, |state| state["task"]["status"][counter] == json!(10));
+        assert_eq!(client.send("DELETE", &format!("/{deleted}"), "").status, 200);
+        let answer = client.send("POST", &format!("/_reindex/{task}/_rethrottle?requests_per_second=-1"), "");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let end = wait_for(&mut client, &task, |state| state["completed"] == json!(true));
+        let failures = end["response"]["failures"].as_array().map_or(0, Vec::len);
+        match deleted {
+            "to" => {
+                assert_eq!((&end["response"][counter], failures), (&json!(40), 0), "{end}");
+                client.send("POST", "/to/_refresh", "");
+                assert_eq!(client.send("GET", "/to/_count", "").json()["count"], json!(30));
+            }
+            _ => {
+                assert!(end["response"][counter] == json!(10) && failures > 0, "{end}");
+                assert_eq!(client.send("HEAD", "/from", "").status, 404);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_task_about_no_index_ends_with_the_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
