@@ -183,6 +183,29 @@ fn a_document_that_was_read_belongs_to_its_index_and_not_to_the_next_one_of_that
 }
 
 #[test]
+fn voting_exclusions_survive_restarts() {
+    let folder = folder();
+    let node = open(folder.path());
+    let shown = |node: &Node| {
+        let state = node.cluster_state("metadata", "_all", IndicesOptions::LENIENT).expect("a state");
+        state["metadata"]["cluster_coordination"]["voting_config_exclusions"].clone()
+    };
+    let texts = |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+    node.add_voting_exclusions(&texts(&["id"]), &[]).expect("added");
+    node.add_voting_exclusions(&[], &texts(&["b", "a", "b"])).expect("added");
+    drop(node);
+    let node = open(folder.path());
+    let named = |name: &str| json!({"node_id": "_absent_", "node_name": name});
+    assert_eq!(shown(&node), json!([named("a"), named("b"), {"node_id": "id", "node_name": "_absent_"}]));
+    let many: Vec<String> = (0..8).map(|number| format!("n{number}")).collect();
+    let error = node.add_voting_exclusions(&[], &many).expect_err("too many");
+    assert_eq!(error.reason, "there may be at most [10] voting config exclusions");
+    node.clear_voting_exclusions().expect("cleared");
+    drop(node);
+    assert_eq!(shown(&open(folder.path())), json!([]));
+}
+
+#[test]
 fn aliases_lead_to_indices() {
     let folder = folder();
     let node = open(folder.path());

@@ -8,7 +8,6 @@ use super::ROUTES;
 use super::router::Routes;
 use super::searches::search_usage::SearchUsage;
 use super::server::usage::Usage;
-use super::server::voting::VotingExclusions;
 use crate::http::back_pressure::BackPressure;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;
@@ -46,7 +45,6 @@ pub struct App {
     pub back_pressure: Arc<BackPressure>,
     pub usage: Usage,
     pub search_usage: SearchUsage,
-    pub voting_exclusions: VotingExclusions,
     pub config: AppConfig,
     /// `None` if security is off.
     pub guard: Option<Guard>,
@@ -74,7 +72,6 @@ impl App {
             back_pressure,
             usage,
             search_usage,
-            voting_exclusions: VotingExclusions::default(),
             config,
             guard,
         })

@@ -134,7 +134,7 @@ impl Node {
         let mut metadata = json!({
             "cluster_uuid": self.cluster_uuid(),
             "cluster_uuid_committed": true,
-            "cluster_coordination": {"term": 1, "last_committed_config": [self.node_id()], "last_accepted_config": [self.node_id()], "voting_config_exclusions": []},
+            "cluster_coordination": {"term": 1, "last_committed_config": [self.node_id()], "last_accepted_config": [self.node_id()], "voting_config_exclusions": self.voting_exclusions()},
             "templates": catalog.templates.get_legacy(""),
             "indices": shown,
             "index-graveyard": {"tombstones": []},

@@ -11,3 +11,4 @@ mod security_format;
 pub(super) mod state;
 pub(super) mod state_file;
 pub(super) mod synonyms;
+mod voting;

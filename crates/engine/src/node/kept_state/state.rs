@@ -123,6 +123,8 @@ pub(crate) struct NodeState {
     pub repositories: Value,
     /// `policies` by id, `mode`, `retention`: see [`crate::snapshot::policy`].
     pub snapshot_lifecycle: Value,
+    /// Nodes that are excluded from elections: `node_id`, `node_name`.
+    pub voting_exclusions: Vec<Value>,
     /// Users, roles and keys in a state of version 2 or older ([`limber_access::Store::from_node_state`]).
     /// `None` once they are in files of their own. Until then the state is written in version 2.
     pub security: Option<Value>,
@@ -168,6 +170,7 @@ impl NodeState {
             lifecycle_mode: RUNNING.to_owned(),
             repositories: json!({}),
             snapshot_lifecycle: json!({}),
+            voting_exclusions: Vec::new(),
             security: None,
             indices: BTreeMap::new(),
             tombstones: BTreeSet::new(),
@@ -251,6 +254,7 @@ impl NodeState {
             lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
             repositories: object("repositories"),
             snapshot_lifecycle: object("snapshot_lifecycle"),
+            voting_exclusions: value["voting_exclusions"].as_array().cloned().unwrap_or_default(),
             security: contains_security.then(|| object("security")),
             indices,
             tombstones: uuids(if is_listed { "tombstones" } else { "doomed" }),
@@ -311,6 +315,7 @@ impl NodeState {
             "lifecycle_mode": self.lifecycle_mode,
             "repositories": self.repositories,
             "snapshot_lifecycle": self.snapshot_lifecycle,
+            "voting_exclusions": self.voting_exclusions,
             "security": self.security.clone().unwrap_or_else(|| security_folder(&self.cluster_uuid).into()),
             "indices": indices,
             "tombstones": texts(&self.tombstones),

@@ -124,9 +124,6 @@ fn state(app: &App, request: &Request) -> Result<Response> {
         Some(true) => json!({"cluster_name": app.node.config().cluster_name}),
         _ => app.node.cluster_state(metrics, request.param("index").unwrap_or("_all"), options)?,
     };
-    if let Some(coordination) = answer.pointer_mut("/metadata/cluster_coordination") {
-        coordination["voting_config_exclusions"] = app.voting_exclusions.to_json();
-    }
     if request.flag_or("flat_settings", false)? {
         let indices = answer["metadata"].get_mut("indices").and_then(Value::as_object_mut);
         for index in indices.into_iter().flat_map(|indices| indices.values_mut()) {

@@ -2,8 +2,6 @@
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
-use parking_lot::Mutex;
-use serde_json::{Value, json};
 
 use super::nodes::selects;
 use crate::http::request::{Method, Request};
@@ -27,40 +25,6 @@ pub const ROUTES: &[Route] = &[
     ),
 ];
 
-/// The nodes that a client has excluded: unknown ones, which have no vote anyway. They are shown in the state
-/// of the cluster until they are cleared, or the server ends.
-#[derive(Debug, Default)]
-pub struct VotingExclusions(Mutex<Vec<(String, String)>>);
-
-/// What is shown for the id or the name of a node that is not there.
-const ABSENT: &str = "_absent_";
-/// How many exclusions there may be. Source: `cluster.max_voting_config_exclusions`.
-const EXCLUSIONS_MAX: usize = 10;
-
-impl VotingExclusions {
-    /// Returns `voting_config_exclusions` of the state of the cluster.
-    pub fn to_json(&self) -> Value {
-        let shown = |(id, name): &(String, String)| json!({"node_id": id, "node_name": name});
-        self.0.lock().iter().map(shown).collect()
-    }
-
-    fn add(&self, ids: Vec<String>, names: Vec<String>) -> Result<()> {
-        let ids = ids.into_iter().map(|id| (id, ABSENT.to_owned()));
-        let names = names.into_iter().map(|name| (ABSENT.to_owned(), name));
-        let mut excluded = self.0.lock();
-        let mut all = excluded.clone();
-        all.extend(ids.chain(names).filter(|one| !excluded.contains(one)));
-        all.sort();
-        all.dedup();
-        if all.len() > EXCLUSIONS_MAX {
-            let reason = format!("there may be at most [{EXCLUSIONS_MAX}] voting config exclusions");
-            return Err(RequestError::illegal_argument(reason));
-        }
-        *excluded = all;
-        Ok(())
-    }
-}
-
 /// Accepts exclusions of unknown nodes, which have no vote anyway.
 fn add(app: &App, request: &Request) -> Result<Response> {
     let (ids, names) = (request.list("node_ids"), request.list("node_names"));
@@ -75,13 +39,13 @@ fn add(app: &App, request: &Request) -> Result<Response> {
             app.node.config().node_name
         )));
     }
-    app.voting_exclusions.add(ids, names)?;
+    app.node.add_voting_exclusions(&ids, &names)?;
     Ok(Response::empty(200))
 }
 
 fn clear(app: &App, request: &Request) -> Result<Response> {
     // The excluded nodes are not there, so none of them is left to wait for.
     request.flag_or("wait_for_removal", true)?;
-    app.voting_exclusions.0.lock().clear();
+    app.node.clear_voting_exclusions()?;
     Ok(Response::empty(200))
 }
