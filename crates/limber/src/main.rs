@@ -114,8 +114,8 @@ struct ServeCommand {
     /// and prints them once, unless they are there already
     #[arg(long)]
     secure: bool,
-    /// What all memory pools share, such as 2gb or 25% [default: half of the machine's or the cgroup's
-    /// memory]
+    /// Memory of the server, such as 2gb, or 25% of the machine's; all memory pools are shares of it
+    /// [default: half of the machine's or the cgroup's memory]
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<String>,
     /// Configuration file; its keys are Elasticsearch's where one exists [default: ./limber.yml if present]
@@ -124,7 +124,8 @@ struct ServeCommand {
     /// How lines of the log are written: text or json [default: log.format of the configuration, else text]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
-    /// One setting; wins over the configuration file
+    /// One setting, such as cluster.name=test; wins over the configuration file, and may be given several
+    /// times
     #[arg(short = 'E', value_name = "SETTING=VALUE")]
     settings: Vec<String>,
 }
@@ -132,6 +133,7 @@ struct ServeCommand {
 /// Print the completion script of a shell
 #[derive(Debug, clap::Args)]
 struct CompletionCommand {
+    /// The shell that is to complete commands
     shell: clap_complete::Shell,
 }
 

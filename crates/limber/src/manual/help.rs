@@ -112,6 +112,18 @@ mod tests {
     }
 
     #[test]
+    fn every_command_and_every_argument_says_what_it_is_for() {
+        let mut all = vec![crate::Cli::command()];
+        while let Some(command) = all.pop() {
+            all.extend(command.get_subcommands().cloned());
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
+        }
+    }
+
+    #[test]
     fn help_of_all_commands_fits_into_eighty_columns() {
         let mut all = vec![crate::Cli::command()];
         while let Some(mut command) = all.pop() {

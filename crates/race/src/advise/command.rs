@@ -59,6 +59,7 @@ pub struct AdviseCommand {
     /// (containers)
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
+    /// Form of the advice
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: AdviceFormat,
     /// Write the advice as one HTML file, too
