@@ -1,8 +1,9 @@
 //! `_explain`: does this document match, and how is its score computed?
 
-use limber_engine::{GetRequest, IndicesOptions, Result};
+use limber_engine::{GetRequest, GetResponse, IndicesOptions, Result};
 use limber_mapping::RequestError;
-use limber_search::{SearchRequest, SourceFilter, UrlParameters};
+use limber_search::{SearchRequest, SearchResponse, SourceFilter, UrlParameters};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::count::{has_query_body, refuse_url_query};
@@ -63,8 +64,45 @@ fn search_for(request: &Request, id: &str) -> Result<Map<String, Value>> {
     Ok(search)
 }
 
-fn explain(app: &App, request: &Request) -> Result<Response> {
+/// Searches for the document, and reads it in the state and from the index in which the search has found it:
+/// it may be written, and the index be replaced, at any time.
+fn found_with_document(
+    app: &App,
+    request: &Request,
+    search: &SearchRequest,
+) -> Result<(SearchResponse, GetResponse)> {
     let (index, id) = (request.path("index"), request.path("id"));
+    let look_up = || {
+        app.node.get(&GetRequest {
+            routing: request.param("routing"),
+            realtime: false,
+            is_counted: false,
+            ..GetRequest::new(index, id)
+        })
+    };
+    let state_of = |response: &GetResponse| {
+        (response.uuid.clone(), response.found.as_ref().map(|found| found.identity))
+    };
+    // The errors of the search are told first.
+    let mut before = look_up().ok().as_ref().map(state_of);
+    loop {
+        let cancelled = request.cancelled.clone();
+        let (found, _) = app
+            .node
+            .search(index, IndicesOptions::SEARCH, placement(request), search, None, cancelled)
+            .map_err(|error| refused(&error))?;
+        let document = look_up()?;
+        let now = state_of(&document);
+        if before.as_ref() == Some(&now) {
+            return Ok((found, document));
+        }
+        work::check()?;
+        before = Some(now);
+    }
+}
+
+fn explain(app: &App, request: &Request) -> Result<Response> {
+    let id = request.path("id");
     if has_query_body(request) || request.param("q").is_none() {
         refuse_url_query(request)?;
     }
@@ -77,16 +115,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     }
     let url = request.query.iter().filter(|(name, _)| QUERY_PARAMETERS.contains(&name.as_str())).cloned();
     let search = SearchRequest::parse(&Value::Object(search), &UrlParameters(url.collect()))?;
-    let (found, _) = app
-        .node
-        .search(index, IndicesOptions::SEARCH, placement(request), &search, None, request.cancelled.clone())
-        .map_err(|error| refused(&error))?;
-    let document = app.node.get(&GetRequest {
-        routing: request.param("routing"),
-        realtime: false,
-        is_counted: false,
-        ..GetRequest::new(index, id)
-    })?;
+    let (found, document) = found_with_document(app, request, &search)?;
     let mut answer = Map::new();
     answer.insert("_index".into(), (&*document.index).into());
     answer.insert("_id".into(), id.into());
