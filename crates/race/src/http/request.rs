@@ -179,7 +179,8 @@ fn push_target(head: &mut String, target: &str) {
 }
 
 /// Returns names or patterns, separated by commas, as one part of a path. Nothing that they contain can end
-/// the part, begin a query string or be decoded as another character.
+/// the part, begin a query string or be decoded as another character. Rally's client does the same for the
+/// operations that it has a method for; paths that a track gives as a whole stay as they are.
 pub(crate) fn in_path(names: &str) -> String {
     let mut part = String::with_capacity(names.len());
     escape_into(&mut part, names, b",*");

@@ -8,7 +8,7 @@ use crate::drive::operation::contract::{Operation, Plan};
 use crate::drive::operation::flow::retry::retried;
 use crate::drive::operation::requests::Requests;
 use crate::error::Error;
-use crate::http::Method;
+use crate::http::{Method, in_path};
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let named = plan.names("index")?;
@@ -29,7 +29,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
         }
     }
     let request = |(name, body): &(String, Option<Value>)| {
-        let builder = plan.request_with_body(Method::Put, &format!("/{name}"), body.as_ref())?;
+        let builder = plan.request_with_body(Method::Put, &format!("/{}", in_path(name)), body.as_ref())?;
         Ok(plan.with_request_params(builder)?.build())
     };
     let requests = indices.iter().map(request).collect::<Result<Vec<_>, Error>>()?;

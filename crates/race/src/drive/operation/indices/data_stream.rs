@@ -6,7 +6,7 @@ use crate::drive::operation::contract::{Operation, Plan};
 use crate::drive::operation::flow::retry::retried;
 use crate::drive::operation::requests::Requests;
 use crate::error::Error;
-use crate::http::Method;
+use crate::http::{Method, in_path};
 
 pub(in crate::drive::operation) fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let named = plan.names("data-stream")?;
@@ -22,7 +22,7 @@ pub(in crate::drive::operation) fn plan_create(plan: &Plan<'_>) -> Result<Box<dy
         (false, Some(names)) => of_track.iter().filter(|stream| names.contains(stream)).cloned().collect(),
     };
     let request = |stream: &String| {
-        let builder = plan.request(Method::Put, &format!("/_data_stream/{stream}"))?;
+        let builder = plan.request(Method::Put, &format!("/_data_stream/{}", in_path(stream)))?;
         Ok(plan.with_request_params(builder)?.build())
     };
     let requests = streams.iter().map(request).collect::<Result<Vec<_>, Error>>()?;
@@ -36,6 +36,7 @@ pub(in crate::drive::operation) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dy
     }
     let only_if_exists = plan.flag("only-if-exists")?.unwrap_or(true);
     let deletion = |stream: &String| {
+        let stream = in_path(stream);
         Deletion::plan_apart(plan, &format!("/{stream}"), &format!("/_data_stream/{stream}"), only_if_exists)
     };
     let deletions = streams.iter().map(deletion).collect::<Result<_, _>>()?;

@@ -10,7 +10,7 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use crate::drive::operation::flow::retry::retried;
 use crate::error::Error;
-use crate::http::{Method, Request};
+use crate::http::{Method, Request, in_path};
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let names = plan
@@ -20,7 +20,8 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
         return Err(Error::parameter("delete-index operation targets no index"));
     }
     let only_if_exists = plan.flag("only-if-exists")?.unwrap_or(true);
-    let deletions = names.iter().map(|name| Deletion::plan(plan, &format!("/{name}"), only_if_exists));
+    let deletions =
+        names.iter().map(|name| Deletion::plan(plan, &format!("/{}", in_path(name)), only_if_exists));
     retried(
         plan,
         DeleteIndex {

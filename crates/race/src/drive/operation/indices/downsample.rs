@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::drive::operation::contract::{Operation, Plan, steady};
 use crate::drive::operation::requests::Requests;
 use crate::error::Error;
-use crate::http::Method;
+use crate::http::{Method, in_path};
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let interval = plan.text("fixed-interval")?.unwrap_or("1h");
@@ -18,7 +18,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     if let Some(method) = plan.text("sampling-method")?.filter(|method| !method.is_empty()) {
         body["sampling_method"] = json!(method);
     }
-    let builder =
-        plan.request_with_body(Method::Post, &format!("/{source}/_downsample/{target}"), Some(&body))?;
+    let path = format!("/{}/_downsample/{}", in_path(&source), in_path(&target));
+    let builder = plan.request_with_body(Method::Post, &path, Some(&body))?;
     Ok(steady(Requests::one(plan, plan.with_request_params(builder)?)?))
 }

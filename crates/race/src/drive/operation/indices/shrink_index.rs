@@ -13,7 +13,7 @@ use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Pla
 use crate::drive::operation::flow::retry::retried;
 use crate::drive::probe::{Found, probe};
 use crate::error::Error;
-use crate::http::{Method, Request};
+use crate::http::{Method, Request, in_path};
 
 /// Rally's pause before it first asks whether shards are still moving.
 const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_secs(3) };
@@ -26,7 +26,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
         return Err(Error::parameter("parameter 'target-body' must be an object"));
     }
     let source = plan.mandatory_text("source-index")?;
-    let without_body = plan.request(Method::Get, &format!("/{source}"))?;
+    let without_body = plan.request(Method::Get, &format!("/{}", in_path(source)))?;
     let with_body = plan.request(Method::Put, "/")?.header("content-type", &plan.protocol.content_json);
     retried(
         plan,
@@ -115,21 +115,22 @@ impl ShrinkIndex {
         target: &str,
         node: &str,
     ) -> Result<(), Failure> {
-        let prepare =
-            self.with_body.retargeted(Method::Put, &format!("/{source}/_settings?preserve_existing=true"));
+        let path = format!("/{}/_settings?preserve_existing=true", in_path(source));
+        let prepare = self.with_body.retargeted(Method::Put, &path);
         let body = json!({
             "settings": { "index.routing.allocation.require._name": node, "index.blocks.write": "true" },
         });
         exchange.send_body(&prepare, body.to_string().as_bytes(), self.timeout).await?;
         self.wait_for(exchange, source, &format!("shard relocation for index [{source}]")).await?;
-        let shrink = self.with_body.retargeted(Method::Put, &format!("/{source}/_shrink/{target}"));
+        let path = format!("/{}/_shrink/{}", in_path(source), in_path(target));
+        let shrink = self.with_body.retargeted(Method::Put, &path);
         exchange.send_body(&shrink, self.target_body.as_bytes(), self.timeout).await?;
         self.wait_for(exchange, target, &format!("shrink for index [{target}]")).await
     }
 
     async fn wait_for(&self, exchange: &mut Exchange, index: &str, what: &str) -> Result<(), Failure> {
         tokio::time::sleep(PAUSE).await;
-        let target = format!("/_cluster/health/{index}?wait_for_no_relocating_shards=true");
+        let target = format!("/_cluster/health/{}?wait_for_no_relocating_shards=true", in_path(index));
         let request = self.nodes.retargeted(Method::Get, &target);
         loop {
             let response = match exchange.send(&request, self.timeout).await {

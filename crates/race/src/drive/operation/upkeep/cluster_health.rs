@@ -9,11 +9,11 @@ use crate::drive::operation::contract::{Answer, Operation, Outcome, Plan, Steady
 use crate::drive::operation::flow::retry::retried;
 use crate::drive::probe::{Found, probe};
 use crate::error::Error;
-use crate::http::{Method, Request};
+use crate::http::{Method, Request, in_path};
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let path = match plan.names("index")? {
-        Some(names) => format!("/_cluster/health/{}", names.join(",")),
+        Some(names) => format!("/_cluster/health/{}", in_path(&names.join(","))),
         None => "/_cluster/health".to_owned(),
     };
     let builder = plan.with_request_params(plan.request(Method::Get, &path)?)?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::error::Error;
-use crate::http::{Method, Request};
+use crate::http::{Method, Request, in_path};
 use crate::protocol::version_of;
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
@@ -25,8 +25,8 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
         None => all.join(","),
     };
     let merge = || -> Result<_, Error> {
-        let mut builder =
-            plan.with_request_params(plan.request(Method::Post, &format!("/{target}/_forcemerge"))?)?;
+        let path = format!("/{}/_forcemerge", in_path(&target));
+        let mut builder = plan.with_request_params(plan.request(Method::Post, &path)?)?;
         if let Some(count) = plan.number("max-num-segments")?.filter(|count| *count >= 1.0) {
             builder = builder.query("max_num_segments", &(count as u64).to_string());
         }

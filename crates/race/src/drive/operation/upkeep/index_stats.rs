@@ -7,11 +7,12 @@ use crate::drive::operation::contract::{Answer, Operation, Outcome, Plan, Steady
 use crate::drive::operation::flow::condition::Condition;
 use crate::drive::operation::flow::retry::retried;
 use crate::error::Error;
-use crate::http::{Method, Request};
+use crate::http::{Method, Request, in_path};
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let target = plan.names("index")?.map_or_else(|| "_all".to_owned(), |names| names.join(","));
-    let builder = plan.with_request_params(plan.request(Method::Get, &format!("/{target}/_stats/_all"))?)?;
+    let path = format!("/{}/_stats/_all", in_path(&target));
+    let builder = plan.with_request_params(plan.request(Method::Get, &path)?)?;
     let condition = Condition::plan(plan)?;
     retried(plan, IndexStats { request: builder.build(), timeout: plan.timeout()?, condition })
 }

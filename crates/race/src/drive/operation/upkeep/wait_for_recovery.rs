@@ -11,12 +11,12 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use crate::drive::operation::flow::retry::retried;
 use crate::error::Error;
-use crate::http::{Method, Request};
+use crate::http::{Method, Request, in_path};
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     plan.mandatory("index")?;
     let index = plan.names("index")?.ok_or_else(|| Error::missing("index"))?.join(",");
-    let builder = plan.request(Method::Get, &format!("/{index}/_recovery"))?;
+    let builder = plan.request(Method::Get, &format!("/{}/_recovery", in_path(&index)))?;
     let wait = WaitForRecovery {
         request: plan.with_request_params(builder)?.build(),
         wait: plan.wait("completion-recheck-wait-period", 1.0)?,
