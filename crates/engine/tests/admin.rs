@@ -183,6 +183,33 @@ fn a_document_that_was_read_belongs_to_its_index_and_not_to_the_next_one_of_that
 }
 
 #[test]
+fn an_enrich_policy_goes_with_its_indices_or_not_at_all() {
+    let folder = folder();
+    let node = open(folder.path());
+    write(&node, index("users", "1", br#"{"k": "a", "v": 1}"#)).expect("written");
+    node.refresh("users", IndicesOptions::BROADCAST).expect("refreshed");
+    let policy = json!({"match": {"indices": "users", "match_field": "k", "enrich_fields": ["v"]}});
+    node.put_enrich_policy("p", &policy).expect("put");
+    node.execute_enrich_policy("p", true).expect("executed");
+    let made = node.get_index(".enrich-p", IndicesOptions::METADATA).expect("there")[0].name.to_string();
+    let there = |node: &Node| {
+        let policies = node.get_enrich_policies("p").expect("an answer");
+        let index = node.index_exists(&made, IndicesOptions::METADATA).expect("an answer");
+        (policies["policies"].as_array().map_or(0, Vec::len), index)
+    };
+    node.add_block(&made, IndicesOptions::METADATA, "read_only").expect("blocked");
+    let error = node.delete_enrich_policy("p").expect_err("its index is read-only");
+    assert_eq!((error.kind, there(&node)), ("cluster_block_exception", (1, true)));
+    node.remove_block(&made, IndicesOptions::METADATA, "read_only").expect("lifted");
+    node.delete_enrich_policy("p").expect("deleted");
+    assert_eq!(there(&node), (0, false));
+    node.put_enrich_policy("p", &policy).expect("put");
+    node.delete_enrich_policy("p").expect("deleted without an index");
+    drop(node);
+    assert_eq!(there(&open(folder.path())), (0, false));
+}
+
+#[test]
 fn voting_exclusions_survive_restarts() {
     let folder = folder();
     let node = open(folder.path());

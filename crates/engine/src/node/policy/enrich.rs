@@ -20,6 +20,7 @@ use crate::catalog::IndexMetadata;
 use crate::enrich::{EnrichSource, Kind, Policy, check_name};
 use crate::node::index::indices::limits_of;
 use crate::node::index::resize::Copying;
+use crate::node::kept_state::state::NodeState;
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, CopyDestination, CopyRouting, Node, Slices};
 use crate::settings::FlatSettings;
@@ -96,11 +97,38 @@ impl Node {
         Ok(json!({ "policies": shown }))
     }
 
-    /// Carries out `DELETE _enrich/policy/{name}`, which also deletes the policy's enrich indices.
+    /// Carries out `DELETE _enrich/policy/{name}`, which also deletes the policy's enrich indices, with the
+    /// same write: a policy that is put again under the name must not find the documents of this one.
     pub fn delete_enrich_policy(&self, name: &str) -> Result<()> {
         let _using = self.use_policy(name)?;
-        let changing = self.changing.lock();
-        self.check_metadata_write_block()?;
+        {
+            let _changing = self.changing.lock();
+            self.check_metadata_write_block()?;
+            self.check_is_deletable(name)?;
+        }
+        let remove = |state: &mut NodeState| {
+            if let Some(policies) = state.enrich_policies.as_object_mut() {
+                policies.shift_remove(name);
+            }
+        };
+        let beside = |state: &mut NodeState| -> Result<()> {
+            // A pipeline may have been put since.
+            self.check_is_deletable(name)?;
+            remove(state);
+            Ok(())
+        };
+        let made = self.made(name, None).join(",");
+        let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
+        if !made.is_empty() && access::aside(|| self.delete_index_beside(&made, options, beside))? {
+            return Ok(());
+        }
+        let _changing = self.changing.lock();
+        self.check_is_deletable(name)?;
+        self.change_state(remove)
+    }
+
+    /// Checks that the policy exists and that no pipeline uses it. Called with `changing` locked.
+    fn check_is_deletable(&self, name: &str) -> Result<()> {
         if !self.stored_enrich_policies(name).1 {
             return Err(missing(name));
         }
@@ -112,20 +140,14 @@ impl Node {
             .filter(|entry| names_policy(&entry.pipeline.body, name))
             .map(|entry| entry.pipeline.id.to_string())
             .collect();
-        if !users.is_empty() {
-            let reason = format!(
-                "Could not delete policy [{name}] because a pipeline is referencing it [{}]",
-                users.join(", ")
-            );
-            return Err(RequestError::new(ErrorClass::Conflict, "status_exception", reason));
+        if users.is_empty() {
+            return Ok(());
         }
-        self.change_state(|state| {
-            if let Some(policies) = state.enrich_policies.as_object_mut() {
-                policies.shift_remove(name);
-            }
-        })?;
-        drop(changing);
-        access::aside(|| self.delete_made(name, None))
+        let reason = format!(
+            "Could not delete policy [{name}] because a pipeline is referencing it [{}]",
+            users.join(", ")
+        );
+        Err(RequestError::new(ErrorClass::Conflict, "status_exception", reason))
     }
 
     /// Reserves the policy, so that no other request executes or deletes it meanwhile.
@@ -292,21 +314,21 @@ impl Node {
 
     /// Deletes a policy's enrich indices, except `kept`.
     fn delete_made(&self, name: &str, kept: Option<&str>) -> Result<()> {
+        let doomed = self.made(name, kept);
+        doomed.iter().try_for_each(|index| self.delete_index(index, IndicesOptions::DELETE))
+    }
+
+    /// Returns the names of a policy's enrich indices, except `kept`.
+    fn made(&self, name: &str, kept: Option<&str>) -> Vec<String> {
         let pattern = format!("{}-", Policy::alias(name));
         let is_made = |index: &str| {
             index
                 .strip_prefix(&pattern)
                 .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
         };
-        let doomed: Vec<String> = self
-            .catalog
-            .load()
-            .indices
-            .keys()
-            .filter(|index| is_made(index) && kept != Some(&***index))
-            .map(|index| index.to_string())
-            .collect();
-        doomed.iter().try_for_each(|index| self.delete_index(index, IndicesOptions::DELETE))
+        let catalog = self.catalog.load();
+        let names = catalog.indices.keys().filter(|index| is_made(index) && kept != Some(&***index));
+        names.map(|index| index.to_string()).collect()
     }
 
     /// Returns the body of `GET _enrich/_stats`.
