@@ -176,7 +176,10 @@ fn a_server_that_cannot_start_says_why_and_creates_nothing() {
         let (code, told) = run(&[&serve[..], &further].concat());
         assert!(code == Some(1) && told.contains("is a file, but data is kept in a folder"), "{told}");
         let (code, told) = run(&[&["doctor", "--data", &data][..], &further].concat());
-        assert!(code == Some(2) && told.contains("is a file, but data is kept in a folder"), "doctor: {told}");
+        assert!(
+            code == Some(2) && told.contains("is a file, but data is kept in a folder"),
+            "doctor: {told}"
+        );
     }
     check(&path("full"), "127.0.0.1:0", "must be empty or belong to this node, but contains [photos]");
     let entries = |path: &str| std::fs::read_dir(path).expect("lists").count();

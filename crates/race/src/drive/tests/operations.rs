@@ -36,7 +36,11 @@ fn check(kind: &str, params: Value, expected: &[&str]) {
 fn administrative_requests() {
     check("refresh", json!({}), &["POST /_refresh"]);
     check("refresh", json!({"index": "logs"}), &["POST /logs/_refresh"]);
-    check("refresh", json!({"index": ["<a-{now/d}>", "50%"]}), &["POST /%3Ca-%7Bnow%2Fd%7D%3E,50%25/_refresh"]);
+    check(
+        "refresh",
+        json!({"index": ["<a-{now/d}>", "50%"]}),
+        &["POST /%3Ca-%7Bnow%2Fd%7D%3E,50%25/_refresh"],
+    );
     check("node-stats", json!({}), &["GET /_nodes/stats/_all"]);
     check(
         "put-settings",
