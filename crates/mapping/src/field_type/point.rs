@@ -127,10 +127,7 @@ mod tests {
             (json!("u0"), "unsupported symbol [u] in point [u0]"),
             (json!("1.5"), "failed to parse [1.5], expected 2 or 3 coordinates but found: [1]"),
             (json!("a,1"), "[x] must be a number"),
-            (
-                json!("1,2,3,4"),
-                "failed to parse [[1, 2, 3, 4]], expected 2 or 3 coordinates but found: [4]",
-            ),
+            (json!("1,2,3,4"), "failed to parse [[1, 2, 3, 4]], expected 2 or 3 coordinates but found: [4]"),
             (
                 json!("MULTIPOINT (1 2)"),
                 "[point] supports only POINT among WKT primitives, but found MULTIPOINT",

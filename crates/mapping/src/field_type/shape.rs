@@ -3,8 +3,8 @@
 use super::geo_point::no_exact_search;
 use crate::RequestError;
 use crate::field::{
-    COERCE, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, IGNORE_Z, INDEX, KEEP, KeptIn,
-    Leaf, Location, META, Param, Reads, Selection, Update, ValueKind, Wanted, param,
+    COERCE, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, IGNORE_Z, INDEX, KEEP,
+    KeptIn, Leaf, Location, META, Param, Reads, Selection, Update, ValueKind, Wanted, param,
 };
 
 #[derive(Debug)]

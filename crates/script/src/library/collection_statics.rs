@@ -180,12 +180,7 @@ fn replace(
 }
 
 /// Returns a random number below a bound, from a `Random` of the script if it has one.
-fn random_below(
-    machine: &mut impl Machine,
-    random: Option<&Value>,
-    bound: usize,
-    at: u32,
-) -> Outcome<usize> {
+fn random_below(machine: &mut impl Machine, random: Option<&Value>, bound: usize, at: u32) -> Outcome<usize> {
     machine.spend(1, at)?;
     match random {
         None => Ok((machine.outside().random_bits() % bound as u64) as usize),

@@ -70,11 +70,8 @@ pub(crate) fn get_member(machine: &mut impl Machine, target: &Value, name: &str,
                 };
                 Ok(Value::list(points.iter().map(part).collect()))
             }
-            _ => {
-                geometry_getter(machine, *field, &accessor("get", name), at)?.ok_or_else(|| {
-                    ScriptError::argument(at, format!("Illegal list shortcut value [{name}]."))
-                })
-            }
+            _ => geometry_getter(machine, *field, &accessor("get", name), at)?
+                .ok_or_else(|| ScriptError::argument(at, format!("Illegal list shortcut value [{name}]."))),
         },
         _ => {
             for prefix in ["get", "is"] {

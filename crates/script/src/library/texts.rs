@@ -12,9 +12,20 @@ use crate::values::{Builder, Value};
 /// Returns the type that a static method of `Character` returns.
 pub(super) fn character_returns(name: &str) -> Option<Type> {
     Some(match name {
-        "isDigit" | "isLetter" | "isLetterOrDigit" | "isWhitespace" | "isUpperCase" | "isLowerCase"
-        | "isAlphabetic" | "isSpaceChar" | "isISOControl" | "isBmpCodePoint" | "isSupplementaryCodePoint"
-        | "isValidCodePoint" | "isSurrogate" | "isHighSurrogate" => Type::Bool,
+        "isDigit"
+        | "isLetter"
+        | "isLetterOrDigit"
+        | "isWhitespace"
+        | "isUpperCase"
+        | "isLowerCase"
+        | "isAlphabetic"
+        | "isSpaceChar"
+        | "isISOControl"
+        | "isBmpCodePoint"
+        | "isSupplementaryCodePoint"
+        | "isValidCodePoint"
+        | "isSurrogate"
+        | "isHighSurrogate" => Type::Bool,
         "toUpperCase" | "toLowerCase" | "valueOf" | "reverseBytes" | "highSurrogate" | "lowSurrogate" => {
             Type::Char
         }

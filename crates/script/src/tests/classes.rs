@@ -140,10 +140,7 @@ fn characters_and_small_numbers_are_converted() {
         ("Character.digit('f'.charAt(0), 16) + ' ' + Character.digit('g'.charAt(0), 16)", "15 -1"),
         ("Character.toString(Character.forDigit(11, 16))", "b"),
         ("Character.compare('a'.charAt(0), 'd'.charAt(0))", "-3"),
-        (
-            "Character.toCodePoint((char) 55357, (char) 56832) + ' ' + Character.charCount(128512)",
-            "128512 2",
-        ),
+        ("Character.toCodePoint((char) 55357, (char) 56832) + ' ' + Character.charCount(128512)", "128512 2"),
         ("Byte.parseByte('-7') + Short.parseShort('7f', 16)", "120"),
         ("Byte.parseByte('128')", "number_format_exception: For input string: \"128\""),
         ("Byte.toUnsignedInt((byte) -1) + ' ' + Short.compare((short) 1, (short) 3)", "255 -2"),

@@ -253,4 +253,3 @@ fn add_given(surface: Surface, parts: &mut Vec<TargetPart>, mut given: Vec<Part>
         }
     }
 }
-

@@ -145,7 +145,8 @@ impl Reader {
     }
 
     fn intersection(&mut self) -> Result<Tree> {
-        let mut parts = self.list(Reader::concat, |reader| reader.allows(INTERSECTION) && reader.take('&'))?;
+        let mut parts =
+            self.list(Reader::concat, |reader| reader.allows(INTERSECTION) && reader.take('&'))?;
         Ok(if parts.len() == 1 { parts.remove(0) } else { Tree::And(parts) })
     }
 

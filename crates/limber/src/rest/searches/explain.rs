@@ -80,9 +80,8 @@ fn found_with_document(
             ..GetRequest::new(index, id)
         })
     };
-    let state_of = |response: &GetResponse| {
-        (response.uuid.clone(), response.found.as_ref().map(|found| found.identity))
-    };
+    let state_of =
+        |response: &GetResponse| (response.uuid.clone(), response.found.as_ref().map(|found| found.identity));
     // The errors of the search are told first.
     let mut before = look_up().ok().as_ref().map(state_of);
     loop {

@@ -48,11 +48,7 @@ impl Scripted {
             }
             Some(script) => Script::parse(&script).map_err(|cause| options.failed("script", cause))?,
         };
-        Ok(Scripted {
-            paths,
-            gaps: GapPolicy::parse(options)?,
-            script: GivenScript::new(script, context)?,
-        })
+        Ok(Scripted { paths, gaps: GapPolicy::parse(options)?, script: GivenScript::new(script, context)? })
     }
 
     /// Returns the script's result for each bucket; `None` if a value is missing and `needs_all` is set.

@@ -41,7 +41,13 @@ impl<H: BuildHasher> Counted<'_, H> {
         for (list, &parent) in lists.into_iter().zip(parents) {
             let found =
                 list.into_iter().map(|bucket| (bucket, table.counts[bucket as usize], background(bucket)));
-            selected.push(request.select(self.script, found, total(parent), self.background_size, &compare)?);
+            selected.push(request.select(
+                self.script,
+                found,
+                total(parent),
+                self.background_size,
+                &compare,
+            )?);
         }
         let kept: Vec<u32> = selected.iter().flatten().map(|candidate| candidate.bucket).collect();
         let mut results = subs.finish(&kept)?.into_iter();

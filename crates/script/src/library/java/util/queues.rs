@@ -11,13 +11,8 @@ use crate::library::store::{admit, position};
 use crate::library::{Machine, call_method, is_change};
 use crate::values::{JavaObject, Value};
 
-pub(in super::super) const STACK: Class = Class {
-    name: "Stack",
-    constants: &[],
-    statics: &[],
-    call: no_static,
-    construct: Some(stack),
-};
+pub(in super::super) const STACK: Class =
+    Class { name: "Stack", constants: &[], statics: &[], call: no_static, construct: Some(stack) };
 
 pub(in super::super) const PRIORITY_QUEUE: Class = Class {
     name: "PriorityQueue",
