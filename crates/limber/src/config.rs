@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use limber_engine::settings::ClusterSettings;
+use limber_mapping::plain_text;
 use serde_json::{Map, Value};
 
 use crate::elasticsearch_yml::{self, Note};
@@ -23,7 +24,7 @@ use crate::log::Form;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
 use crate::security::{SecretsFile, SecuritySettings};
-use crate::settings_file::{self, text};
+use crate::settings_file;
 
 use self::address::http_address;
 use self::sources::{add_s3_account, add_secrets};
@@ -266,14 +267,14 @@ impl Config {
 
 /// Moves a setting out of `settings`, as text.
 fn take(settings: &mut Map<String, Value>, key: &str) -> Option<String> {
-    settings.shift_remove(key).map(|value| text(&value))
+    settings.shift_remove(key).map(|value| plain_text(&value))
 }
 
 /// Moves a setting out of `settings` that is a list, or a text with commas.
 fn take_list(settings: &mut Map<String, Value>, key: &str) -> Option<Vec<String>> {
     settings.shift_remove(key).map(|value| match value {
-        Value::Array(items) => items.iter().map(text).collect(),
-        other => text(&other).split(',').map(|item| item.trim().to_owned()).collect(),
+        Value::Array(items) => items.iter().map(plain_text).collect(),
+        other => plain_text(&other).split(',').map(|item| item.trim().to_owned()).collect(),
     })
 }
 
@@ -361,7 +362,7 @@ fn take_node_attributes(settings: &mut Map<String, Value>) -> Vec<(String, Strin
         .into_iter()
         .filter_map(|key| {
             let value = settings.shift_remove(&key)?;
-            Some((key["node.attr.".len()..].to_owned(), text(&value)))
+            Some((key["node.attr.".len()..].to_owned(), plain_text(&value)))
         })
         .collect()
 }
@@ -414,8 +415,8 @@ fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
 fn remote_settings(settings: &mut Map<String, Value>) -> Result<RemoteSettings> {
     let mut list = |key: &str| match settings.shift_remove(key) {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(items)) => items.iter().map(text).collect(),
-        Some(value) => text(&value)
+        Some(Value::Array(items)) => items.iter().map(plain_text).collect(),
+        Some(value) => plain_text(&value)
             .split(',')
             .map(|item| item.trim().to_owned())
             .filter(|item| !item.is_empty())

@@ -5,6 +5,7 @@
 //! feature it does not have, is accepted and noted in the log. A setting that it cannot fulfil is refused
 //! with advice. Settings that have an effect here are not in this table.
 
+use limber_mapping::plain_text;
 use serde_json::{Map, Value};
 
 /// When a setting is accepted.
@@ -82,7 +83,7 @@ pub fn settle(settings: &mut Map<String, Value>) -> (Vec<Note>, Vec<String>) {
         };
         let Some((_, takes)) = SETTINGS.iter().find(|(name, _)| fits(name)) else { continue };
         let Some(value) = settings.shift_remove(&key) else { continue };
-        let shown = shown(&value);
+        let shown = plain_text(&value);
         let (is_so, why) = match takes {
             Anything(why) => (true, *why),
             Only(values, why) => (values.contains(&shown.as_str()), *why),
@@ -96,17 +97,15 @@ pub fn settle(settings: &mut Map<String, Value>) -> (Vec<Note>, Vec<String>) {
     (notes, refused)
 }
 
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// Returns the number of members of a list, which may be a string with commas.
 fn count(value: &Value) -> usize {
     match value {
         Value::Array(list) => list.len(),
-        value => {
-            shown(value).trim_matches(['[', ']']).split(',').filter(|name| !name.trim().is_empty()).count()
-        }
+        value => plain_text(value)
+            .trim_matches(['[', ']'])
+            .split(',')
+            .filter(|name| !name.trim().is_empty())
+            .count(),
     }
 }
 

@@ -35,11 +35,3 @@ fn flatten(prefix: &str, object: Map<String, Value>, flat: &mut Map<String, Valu
         }
     }
 }
-
-/// Returns a setting's value as text.
-pub fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}

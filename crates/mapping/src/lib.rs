@@ -49,6 +49,7 @@ pub use json::copied::{claim_object, claim_tree, copied_bytes, member_bytes};
 pub use json::java::{java_class, java_text};
 pub use json::object_parser::{ObjectParser, Subject};
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
+pub use json::plain::plain_text;
 pub use json::unique_keys::{SeenMembers, duplicate, duplicate_key, parse_leading, parse_unique};
 pub use mapping::tree::ObjectNode;
 pub use mapping::{Mapping, TSID, shown_mapping};

@@ -3,7 +3,7 @@
 //! Options are taken one by one; any that are left at the end are refused. Messages are worded like those of
 //! Elasticsearch's `ConfigurationUtils`.
 
-use limber_mapping::{RequestError, java_class};
+use limber_mapping::{RequestError, java_class, plain_text};
 use limber_script::mustache::Escape;
 use serde_json::{Map, Value};
 
@@ -118,7 +118,7 @@ impl Options {
         match self.take(name) {
             None => Ok(None),
             Some(value) => {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text = plain_text(&value);
                 let number = text.parse::<i32>().map_err(|_| {
                     self.error(name, &format!("property cannot be converted to an int [{text}]"))
                 })?;
@@ -130,7 +130,7 @@ impl Options {
     /// Reads a required number, which may be given as a string.
     pub fn double(&mut self, name: &str) -> Result<f64> {
         let value = self.value(name)?;
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = plain_text(&value);
         text.parse()
             .map_err(|_| self.error(name, &format!("property cannot be converted to a double [{text}]")))
     }

@@ -3,7 +3,7 @@
 //! A policy with an action that Limber cannot carry out is refused when it is put. Source: Elasticsearch's
 //! `LifecyclePolicy`, `TimeseriesLifecycleType`, `Phase`, and the classes of the actions.
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, plain_text};
 use serde_json::{Map, Value, json};
 
 use super::Action;
@@ -247,7 +247,7 @@ impl Phase {
         for (key, value) in object(name, body)? {
             match key.as_str() {
                 "min_age" => {
-                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    let text = plain_text(value);
                     phase.min_age_ms = parse_time_ms("min_age", &text)?.max(0) as u64;
                     phase.min_age = text;
                 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use limber_mapping::analysis::{AnalysisLimits, AnalysisResources, Analyzers};
-use limber_mapping::{IndexMode, Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
+use limber_mapping::{
+    IndexMode, Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode, plain_text,
+};
 use limber_segment::SortField;
 use serde_json::Value;
 
@@ -277,8 +279,7 @@ impl IndexSettings {
 
     fn analysis_limits(flat: &FlatSettings) -> AnalysisLimits {
         let limit = |key: &str, default: i32| {
-            let text =
-                flat.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            let text = flat.get(key).map(plain_text);
             text.and_then(|text| text.parse().ok()).unwrap_or(default)
         };
         let default = AnalysisLimits::default();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use http::HeaderMap;
 use http::header::HeaderValue;
+use limber_mapping::plain_text;
 use limber_text::pattern::Pattern;
 use serde_json::{Map, Value};
 
@@ -145,10 +146,9 @@ impl Origins {
 
 /// Formats a list as a comma-separated string.
 fn list(value: &Value) -> String {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match value {
-        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
-        other => text(other),
+        Value::Array(items) => items.iter().map(plain_text).collect::<Vec<_>>().join(","),
+        other => plain_text(other),
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::{Context, Result, bail};
 use base64::Engine as _;
+use limber_mapping::plain_text;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -283,9 +284,8 @@ impl FileImport<'_> {
         if let Some(index) = &self.target.index {
             inner.entry("_index").or_insert_with(|| index.clone().into());
         }
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let index = inner.get("_index").map(text).unwrap_or_default();
-        let key = inner.get("_id").map(|id| key_of(&index, &text(id)));
+        let index = inner.get("_index").map(plain_text).unwrap_or_default();
+        let key = inner.get("_id").map(|id| key_of(&index, &plain_text(id)));
         Some((name, Value::Object(members).to_string().into_bytes(), key))
     }
 }

@@ -8,9 +8,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use limber_mapping::plain_text;
 use serde_json::{Map, Value};
 
-use crate::settings_file::{self, text};
+use crate::settings_file;
 
 /// The file that is read if `path.secrets` names none and it exists.
 const DEFAULT_NAME: &str = "limber-secrets.yml";
@@ -51,7 +52,7 @@ impl SecretsFile {
     /// # Errors
     /// As for [`SecretsFile::s3`].
     pub fn bootstrap_password(&self) -> Result<Option<String>> {
-        Ok(self.read()?.get(BOOTSTRAP_PASSWORD).map(text))
+        Ok(self.read()?.get(BOOTSTRAP_PASSWORD).map(plain_text))
     }
 
     fn read(&self) -> Result<Map<String, Value>> {

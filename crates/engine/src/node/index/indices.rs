@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_access::Limits;
-use limber_mapping::{ErrorClass, Mapping, RequestError, shown_mapping};
+use limber_mapping::{ErrorClass, Mapping, RequestError, plain_text, shown_mapping};
 use limber_text::wildcard;
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ impl Node {
     pub fn tokens_max(&self, index: &str) -> Result<usize> {
         let (metadata, _) = self.catalog.load().single(index)?;
         let set = metadata.settings.get("index.analyze.max_token_count");
-        let text = set.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        let text = set.map(plain_text);
         Ok(text.and_then(|text| text.parse().ok()).unwrap_or(10_000))
     }
 

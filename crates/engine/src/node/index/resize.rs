@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ObjectParser, RequestError, plain_text};
 use limber_search::SearchRequest;
 use serde_json::{Map, Value, json};
 
@@ -328,7 +328,7 @@ fn parse(body: &Value) -> Result<Asked> {
                 ));
             }
             "max_primary_shard_size" => {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text = plain_text(value);
                 let bytes = crate::notation::value::parse_bytes(key, &text)?;
                 match u64::try_from(bytes).ok().filter(|bytes| *bytes > 0) {
                     Some(bytes) => asked.shard_bytes_max = Some(bytes),
@@ -356,7 +356,7 @@ fn number_of_shards(settings: &Map<String, Value>) -> Result<Option<u64>> {
     match settings.get("index.number_of_shards") {
         None | Some(Value::Null) => Ok(None),
         Some(value) => {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = plain_text(value);
             text.parse::<u64>().ok().filter(|number| *number > 0).map(Some).ok_or_else(|| {
                 RequestError::illegal_argument(format!(
                     "Failed to parse value [{text}] for setting [index.number_of_shards] must be >= 1"

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, plain_text};
 use limber_script::Scripts;
 use limber_search::{SearchHit, SearchResponse};
 use serde_json::Value;
@@ -23,18 +23,13 @@ pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn C
     Ok(Box::new(Collapse { field: options.string("field")? }))
 }
 
-/// Returns a value as the key of its group.
-fn key(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 impl Collapse {
     /// Returns the value of a hit, preferably from its `fields`. Hits without a value form one group.
     fn value(&self, hit: &SearchHit) -> Result<String> {
         const MISSING: &str = "<missing>";
         if let Some(values) = hit.fields.as_ref().and_then(|fields| fields.get(&self.field)) {
             return match values.as_array().map(Vec::as_slice) {
-                Some([value]) => Ok(key(value)),
+                Some([value]) => Ok(plain_text(value)),
                 // OpenSearch answers 500, but the pipeline is the user's.
                 _ => Err(RequestError::bad_request(
                     "illegal_state_exception",
@@ -49,7 +44,8 @@ impl Collapse {
         hit.source.as_deref().map_or(Ok(()), limber_mapping::claim_parsed)?;
         let source = hit.source.as_deref().and_then(|source| limber_mapping::parse_source(source).ok());
         let value = source.and_then(|mut source| source.get_mut(&self.field).map(Value::take));
-        Ok(value.filter(|value| !value.is_null()).map_or_else(|| MISSING.to_owned(), |value| key(&value)))
+        let value = value.filter(|value| !value.is_null());
+        Ok(value.map_or_else(|| MISSING.to_owned(), |value| plain_text(&value)))
     }
 }
 

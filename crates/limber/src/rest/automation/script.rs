@@ -1,7 +1,7 @@
 //! Stored scripts: put, get, delete.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, plain_text};
 use serde_json::{Value, json};
 
 use crate::http::request::{Method, Request};
@@ -45,8 +45,7 @@ fn check_options(script: &Value) -> Result<()> {
     let Some(options) = script.get("options").and_then(Value::as_object) else { return Ok(()) };
     let mut shown = Vec::new();
     for (name, value) in options {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        shown.push(format!("{name}={value}"));
+        shown.push(format!("{name}={}", plain_text(value)));
     }
     match options.keys().all(|name| name == "content_type") {
         true => Ok(()),

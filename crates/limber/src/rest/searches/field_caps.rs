@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use limber_engine::{IndicesOptions, PresentFields, Result};
-use limber_mapping::{Field, Mapping, ObjectParser, RequestError, TSID, reserved};
+use limber_mapping::{Field, Mapping, ObjectParser, RequestError, TSID, plain_text, reserved};
 use limber_search::request::read_query;
 use limber_text::wildcard;
 use limber_work as work;
@@ -99,8 +99,7 @@ impl Capability {
         }
         let meta = mapping.parameter(path, "meta");
         for (name, value) in meta.as_ref().and_then(Value::as_object).into_iter().flatten() {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            self.meta.entry(name.clone()).or_default().insert(text);
+            self.meta.entry(name.clone()).or_default().insert(plain_text(value));
         }
     }
 }

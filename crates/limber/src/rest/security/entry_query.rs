@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use limber_access::NamePattern;
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, plain_text};
 use serde_json::{Map, Value, json};
 
 const DEPTH_MAX: usize = 20;
@@ -176,12 +176,12 @@ impl Subject {
             ),
             "term" | "match" => {
                 let (field, value) = valued(&body, "query")?;
-                Clause::Terms(field, HashSet::from([plain(&value)]))
+                Clause::Terms(field, HashSet::from([plain_text(&value)]))
             }
             "terms" => {
                 let (field, value) = valued(&body, "values")?;
                 let values = value.as_array().ok_or_else(|| self.refused("[terms]"))?;
-                Clause::Terms(field, values.iter().map(plain).collect())
+                Clause::Terms(field, values.iter().map(plain_text).collect())
             }
             "prefix" => {
                 let (field, value) = valued(&body, "prefix")?;
@@ -328,7 +328,9 @@ impl Clause {
         Ok(match self {
             Clause::All => true,
             Clause::Ids(ids) => key["id"].as_str().is_some_and(|id| ids.contains(id)),
-            Clause::Terms(field, values) => any_of(member(key, field), |own| values.contains(&plain(own)))?,
+            Clause::Terms(field, values) => {
+                any_of(member(key, field), |own| values.contains(&plain_text(own)))?
+            }
             Clause::Prefix(field, prefix) => {
                 any_of(member(key, field), |own| own.as_str().is_some_and(|own| own.starts_with(prefix)))?
             }
@@ -381,10 +383,6 @@ fn any_of(own: Option<&Value>, is_such: impl Fn(&Value) -> bool) -> Result<bool>
         }
     }
     Ok(false)
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]
