@@ -1,6 +1,6 @@
 //! Reduces what the shards found to the buckets and values of the whole search.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_script::ContextScript;
 use limber_work as work;
 
@@ -260,7 +260,11 @@ pub fn check_one_type(aggregation: &Aggregation, mut are_texts: impl Iterator<It
 
 /// Returns the exception that Elasticsearch wraps errors of the last reduce in.
 pub fn in_reduce(cause: RequestError) -> RequestError {
-    RequestError::bad_request("search_phase_execution_exception", "")
+    let class = match cause.class {
+        ErrorClass::NotFound => ErrorClass::NotFound,
+        _ => ErrorClass::BadRequest,
+    };
+    RequestError::new(class, "search_phase_execution_exception", "")
         .with("phase", "fetch")
         .with("grouped", true)
         .with("failed_shards", serde_json::Value::Array(Vec::new()))
