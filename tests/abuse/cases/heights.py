@@ -58,7 +58,7 @@ def disguised(server, request, n, seconds):
     method, path, body = request
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=seconds, source_address=("127.0.0.2", 0))
     try:
-        connection.request(method, path, json.dumps(body), {"User-Agent": f"client-{n}", "Content-Type": "application/json"})
+        connection.request(method, path, body and json.dumps(body), {"User-Agent": f"client-{n}", "Content-Type": "application/json"})
         answer = connection.getresponse()
         return answer.status, answer.read()[:300]
     except OSError:
@@ -103,7 +103,8 @@ CASES = [
     # A table of each character of a word with each of another.
     *distances(),
     # Threads that wait: a pool has 256 for them.
-    many_names("names_that_wait", 400, lambda n: ("POST", f"/h,none-{n}*/_update_by_query?requests_per_second=0.1&scroll_size=1", {}), ("PUT", "/fresh", {"settings": ONE}), 8),
+    many_names("names_that_wait", 400, lambda n: ("POST", f"/h,none-{n}*/_update_by_query?requests_per_second=0.1&scroll_size=1", {"query": {"match_all": {}}}), ("PUT", "/fresh", {"settings": ONE}), 8),
+    many_names("names_that_watch", 8, lambda n: ("GET", f"/_nodes/hot_threads?interval=8s&threads={n + 1}", None), ("PUT", "/fresh", {"settings": ONE}), 12),
     # A queue that is full of requests with one name each.
     many_names("names_in_a_queue", 1_500, lambda n: ("POST", f"/h,none-{n}*/_search", {"query": {"script": {"script": "int s = 0; for (int i = 0; i < 900000; i++) { s += i } return s > 0"}}}),
                ("POST", "/h/_search", {"query": {"match": {"t": "a"}}}), 8),

@@ -1,9 +1,10 @@
 //! `_nodes/hot_threads`, `_nodes/reload_secure_settings` and `_nodes/shutdown`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use limber_engine::{Result, format_utc_millis};
 use limber_mapping::{ObjectParser, RequestError};
+use limber_work as work;
 use serde_json::json;
 
 use super::nodes::{host, now_millis, selects};
@@ -17,6 +18,8 @@ const HOT_THREADS: &[&str] =
     &["threads", "interval", "snapshots", "ignore_idle_threads", "type", "sort", "timeout"];
 /// Longest interval over which a request may watch the threads.
 const INTERVAL_MS_MAX: u64 = 10_000;
+/// Time between two checks whether the client still waits.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
@@ -35,6 +38,21 @@ pub const ROUTES: &[Route] = &[
 /// Lists the nodes that are prepared for a shutdown. Shutdowns cannot be registered here, so there is none.
 fn shutdowns(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"nodes": []})))
+}
+
+/// Lets the time pass, while other jobs run on the pool.
+fn wait(interval: Duration) -> Result<()> {
+    let end = Instant::now() + interval;
+    work::waiting(|| {
+        loop {
+            work::check_beyond_deadline()?;
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(LOOK_EVERY));
+        }
+    })
 }
 
 /// Reports which threads used the CPU during the interval, waited (`type=wait`), or were kept from running by
@@ -61,7 +79,7 @@ fn hot_threads(app: &App, request: &Request) -> Result<Response> {
         return Ok(Response::text(String::new()));
     }
     let before = machine::thread_times();
-    std::thread::sleep(Duration::from_millis(interval_ms));
+    wait(Duration::from_millis(interval_ms))?;
     let mut used: Vec<(f64, String)> = machine::thread_times()
         .into_iter()
         .map(|after| {
