@@ -232,25 +232,30 @@ impl<'a> Binder<'a> {
     pub(crate) fn expand_fields(&self, wanted: &[(String, f32)]) -> Result<Vec<(Arc<str>, f32)>, Error> {
         /// `indices.query.bool.max_clause_count` of a small Elasticsearch node.
         const FIELDS_MAX: usize = 1024;
+        /// More are not even counted.
+        const COUNTED_MAX: usize = 100_000;
         let (mut found, mut count): (Vec<(Arc<str>, f32)>, usize) = (Vec::new(), 0);
-        // Those beyond the limit are only counted.
-        let mut add = |path: Arc<str>, boost: f32| {
-            count += 1;
-            if count <= FIELDS_MAX {
-                found.push((path, boost));
-            }
-        };
         for (name, boost) in wanted {
             check_request()?;
+            if count > COUNTED_MAX {
+                break;
+            }
             if !name.contains('*') {
-                add(Arc::from(name.as_str()), *boost);
+                found.push((Arc::from(name.as_str()), *boost));
+                count += 1;
                 continue;
             }
             let searchable = self.shard.mapping.matching_distinct(name).filter(|field| {
                 let is_own = field.id.0 as usize >= limber_mapping::reserved::COUNT;
                 is_own && (field.index || field.doc_values) && field.is_searchable()
             });
-            searchable.for_each(|field| add(field.path.clone(), *boost));
+            for field in searchable {
+                count += 1;
+                // Those beyond the limit are only counted.
+                if found.len() <= FIELDS_MAX {
+                    found.push((field.path.clone(), *boost));
+                }
+            }
         }
         if count > FIELDS_MAX {
             return Err(RequestError::illegal_argument(format!(
