@@ -11,7 +11,8 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::net::IpAddr;
 
 /// How many jobs of a flow, and of all flows that have some, may run beside others because they are long.
 /// More of them would take all threads, and the jobs of others would have none.
@@ -25,6 +26,17 @@ pub struct Flow {
     pub client: u64,
     /// What tells it from others of the client.
     pub kind: u64,
+}
+
+/// Returns what tells clients without a user apart. Who has one address of IPv6 has all that begin with the
+/// same 64 bits.
+pub fn client_at(address: IpAddr) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.hash(&mut hasher),
+        IpAddr::V6(address) => address.segments()[..4].hash(&mut hasher),
+    }
+    hasher.finish()
 }
 
 /// Waiting jobs, by client.
@@ -241,6 +253,15 @@ impl Shares {
         self.count += 1;
     }
 
+    /// Notes that a job has begun, if there is a place for it. Returns whether there was.
+    pub fn try_begin(&mut self, flow: Flow) -> bool {
+        let has_place = self.left() > 0 && self.has_room_for_client(flow.client);
+        if has_place {
+            self.begin(flow);
+        }
+        has_place
+    }
+
     /// Notes that a job has ended.
     pub fn end(&mut self, flow: Flow) {
         count_down(&mut self.clients, flow.client);
@@ -399,6 +420,22 @@ mod tests {
         assert_eq!(begun(&mut shares, 3), 1);
         (0..5).for_each(|kind| shares.end(Flow { client: 1, kind }));
         assert!(shares.has_room_for_client(2) && shares.clients.len() == 2 && shares.flows.len() == 3);
+    }
+
+    #[test]
+    fn clients_leave_places_to_others() {
+        let mut shares = Shares::new(8);
+        let all = |client| (0..100).filter(|_| shares.try_begin(of(client))).count();
+        assert_eq!([1, 2, 3, 4, 5].map(all), [4, 2, 1, 1, 0]);
+    }
+
+    #[test]
+    fn clients_are_networks_of_ipv6() {
+        let at = |address: &str| client_at(address.parse().expect("an address"));
+        assert_eq!(at("2001:db8::1"), at("2001:db8::ffff:1"));
+        assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));
+        assert_ne!(at("10.0.0.1"), at("10.0.0.2"));
+        assert_eq!(at("10.0.0.1"), at("::ffff:10.0.0.1"));
     }
 
     #[test]

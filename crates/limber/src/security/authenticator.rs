@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use limber_access::{
     Identity, Realm, Rights, SecretKey, ServiceAccount, Store, digest_matches, password_matches,
@@ -18,13 +17,15 @@ use tokio::sync::Semaphore;
 
 use super::credentials::Credentials;
 use super::settings::Anonymous;
+use crate::http::queue::{Flow, Shares};
 
 /// Maximum number of remembered credentials, and their part of `memory.limit`. Beyond one of them all are
 /// forgotten.
 const REMEMBERED_MAX: usize = 10_000;
 const REMEMBERED_SHARE: u64 = 32;
-/// Maximum number of requests that wait for the verification of a password; more are rejected.
-const WAITING_MAX: usize = 128;
+/// Maximum number of requests that wait for the verification of a password; more are rejected. An address may
+/// have as many of them as are left for others.
+const WAITING_MAX: usize = 256;
 /// Memory that the verification of a password uses.
 const HASH_BYTES: u64 = 20 << 20;
 
@@ -53,7 +54,7 @@ pub(super) struct Authenticator {
     /// Privileges of impersonated users and of the anonymous user.
     others: Mutex<Bounded<String, (u64, Known)>>,
     verifying: Semaphore,
-    waiting: AtomicUsize,
+    waiting: Mutex<Shares>,
 }
 
 /// A map that forgets everything when it has become too large.
@@ -118,12 +119,17 @@ impl Authenticator {
             remembered: Mutex::default(),
             others: Mutex::default(),
             verifying: Semaphore::new((cores / 2).max(1)),
-            waiting: AtomicUsize::new(0),
+            waiting: Mutex::new(Shares::new(WAITING_MAX)),
         }
     }
 
-    /// Authenticates the request by its header `Authorization`.
-    pub(super) async fn identify(&self, node: &Node, header: Option<&str>) -> Result<Known, Refusal> {
+    /// Authenticates the request of a client by its header `Authorization`.
+    pub(super) async fn identify(
+        &self,
+        node: &Node,
+        header: Option<&str>,
+        client: u64,
+    ) -> Result<Known, Refusal> {
         let store = node.security();
         let Some(header) = header else {
             return self.anonymous(node, &store)?.ok_or(Refusal::Missing);
@@ -139,7 +145,7 @@ impl Authenticator {
         let proof = remembered.map(|remembered| remembered.proof);
         let fresh = match Credentials::parse(header) {
             Credentials::Basic { username, password } => {
-                self.by_password(node, &store, username, password, proof).await?
+                self.by_password(node, &store, username, password, proof, client).await?
             }
             Credentials::ApiKey { id, secret } => by_api_key(&store, &id, &secret)?,
             Credentials::ServiceToken { name, secret } => by_service_token(&store, &name, &secret)?,
@@ -162,12 +168,13 @@ impl Authenticator {
         username: String,
         password: String,
         proof: Option<String>,
+        client: u64,
     ) -> Result<Remembered, Refusal> {
         let found = store.user(&username);
         let hash = found.as_ref().and_then(|(user, _)| user.password_hash.clone());
         let is_right = match (&hash, &proof) {
             (Some(hash), Some(proof)) if hash == proof => true,
-            _ => self.verify(node, password, hash.clone()).await?,
+            _ => self.verify(node, password, hash.clone(), client).await?,
         };
         match found {
             Some((user, realm)) if is_right && user.enabled => {
@@ -185,18 +192,22 @@ impl Authenticator {
         }
     }
 
-    async fn verify(&self, node: &Node, password: String, hash: Option<String>) -> Result<bool, Refusal> {
+    async fn verify(
+        &self,
+        node: &Node,
+        password: String,
+        hash: Option<String>,
+        client: u64,
+    ) -> Result<bool, Refusal> {
         let busy = || {
-            let reason = format!(
-                "rejected execution of request: [{WAITING_MAX}] passwords are waiting to be verified"
-            );
+            let reason = "rejected execution of request: too many passwords are waiting to be verified";
             Refusal::Busy(RequestError::new(
                 ErrorClass::TooManyRequests,
                 "es_rejected_execution_exception",
                 reason,
             ))
         };
-        let waiting = Waiting::begin(&self.waiting).ok_or_else(busy)?;
+        let waiting = Waiting::begin(&self.waiting, client).ok_or_else(busy)?;
         let _permit = self.verifying.acquire().await.map_err(|_| busy())?;
         let charge = node
             .ledger()
@@ -263,21 +274,22 @@ impl Authenticator {
 }
 
 /// Counts a request that waits for the verification of its password.
-struct Waiting<'w>(&'w AtomicUsize);
+struct Waiting<'w> {
+    all: &'w Mutex<Shares>,
+    flow: Flow,
+}
 
 impl Waiting<'_> {
-    fn begin(count: &AtomicUsize) -> Option<Waiting<'_>> {
-        if count.fetch_add(1, Ordering::Relaxed) >= WAITING_MAX {
-            count.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        Some(Waiting(count))
+    fn begin(all: &Mutex<Shares>, client: u64) -> Option<Waiting<'_>> {
+        let flow = Flow { client, kind: 0 };
+        let has_place = all.lock().try_begin(flow);
+        has_place.then(|| Waiting { all, flow })
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.all.lock().end(self.flow);
     }
 }
 

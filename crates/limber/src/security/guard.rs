@@ -16,6 +16,7 @@ use serde_json::json;
 use super::audit::{Asked, Audit};
 use super::authenticator::{Authenticator, Known, Refusal};
 use super::settings::SecuritySettings;
+use crate::http::queue::client_at;
 use crate::http::response::{BARE, CHALLENGES};
 
 /// The header that names the user to impersonate.
@@ -108,7 +109,8 @@ impl Guard {
     /// 401; 429 if too many passwords are waiting to be verified; 400 for a header with several values.
     pub async fn identify(&self, node: &Node, head: RequestHead<'_>) -> Result<Caller, RequestError> {
         let (header, run_as) = (head.single("authorization")?, head.single(RUN_AS)?);
-        match self.authenticator.identify(node, header.as_deref()).await {
+        let client = client_at(head.peer.ip());
+        match self.authenticator.identify(node, header.as_deref(), client).await {
             Ok(known) => Ok(Caller { known, run_as: run_as.map(Cow::into_owned) }),
             Err(refusal) => {
                 let event = match refusal {

@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -25,7 +25,7 @@ use super::job::{Job, Outcome};
 use crate::http::config::{Compression, HttpConfig};
 use crate::http::cors::{Cors, Origin};
 use crate::http::pools::{Pool, PoolName};
-use crate::http::queue::Flow;
+use crate::http::queue::{Flow, client_at};
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Parameters, Request};
 use crate::http::response::BARE;
@@ -245,19 +245,17 @@ fn add_warnings(answer: &mut HttpResponse, warnings: &[String], version: &str) {
     }
 }
 
-/// Returns what tells clients apart: their user, whatever keys they have, or without users their network. Who
-/// has one address of IPv6 has all that begin with the same 64 bits.
+/// Returns what tells clients apart: their user, whatever keys they have, or without users their address.
 fn client_of(peer: SocketAddr, access: Option<&Access>) -> u64 {
-    let mut hasher = DefaultHasher::new();
     let identity = access.map(|access| access.identity.run_by.as_deref().unwrap_or(&access.identity));
     match identity.filter(|identity| identity.authentication != AuthenticationType::Anonymous) {
-        Some(identity) => identity.username.hash(&mut hasher),
-        None => match peer.ip().to_canonical() {
-            IpAddr::V4(address) => address.hash(&mut hasher),
-            IpAddr::V6(address) => address.segments()[..4].hash(&mut hasher),
-        },
+        Some(identity) => {
+            let mut hasher = DefaultHasher::new();
+            identity.username.hash(&mut hasher);
+            hasher.finish()
+        }
+        None => client_at(peer.ip()),
     }
-    hasher.finish()
 }
 
 /// Returns what tells the requests of a client apart: the endpoint, the index and the program that sends it,
