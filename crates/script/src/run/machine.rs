@@ -274,12 +274,16 @@ impl Run<'_> {
         let source = batch.documents.source(doc)?;
         limber_mapping::claim_parsed(&source).map_err(RequestError::from)?;
         let json: serde_json::Value = limber_mapping::parse_source(&source).unwrap_or_default();
-        let source_bytes = source.len();
-        let source = Value::from_json(&json);
-        each_container(&source, |container| self.made.push(container.clone()));
+        let (source_bytes, source) = (source.len(), Value::from_json(&json));
+        let mut container_bytes = 0;
+        each_container(&source, |container| {
+            container_bytes += container.bytes();
+            self.made.push(container.clone());
+        });
         batch.source = Some((doc, source.clone()));
+        // The lists and maps may stay until the state is examined, even if it has none of them.
         if self.given.is_some() {
-            self.grow(source_bytes, 0)?;
+            self.grow(source_bytes.max(container_bytes), 0)?;
         }
         Ok(source)
     }
