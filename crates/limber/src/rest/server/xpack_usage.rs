@@ -20,6 +20,7 @@ pub fn with_usage(app: &App, mut features: Value) -> Result<Value> {
         ("data_tiers", data_tiers()),
         ("eql", json!({"features": eql_features(), "queries": {}})),
         ("frozen_indices", json!({"indices_count": 0})),
+        ("gpu_vector_indexing", json!({"index_build_count": 0, "nodes_with_gpu": 0, "nodes": []})),
         ("ilm", index_lifecycles(app)?),
         ("ml", machine_learning()),
         ("monitoring", json!({"collection_enabled": false, "enabled_exporters": {}})),
