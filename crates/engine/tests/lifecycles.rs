@@ -398,4 +398,12 @@ fn retention_minds_blocks_and_managers_and_each_index_alone() {
     });
     // The one that is blocked stays, and does not keep the next one.
     assert_eq!(there, [true, false, true]);
+    node.stream_lifecycle_round();
+    let failing = node.failing_backing_indices().expect("two rounds");
+    let since = START_MS + 2 * DAY_MS;
+    assert_eq!(
+        failing,
+        [json!({"index_name": &*first, "first_occurrence_timestamp": since, "retry_count": 1})]
+    );
+    assert_eq!(node.stream_lifecycle_stats(false)["data_streams"][0]["backing_indices_in_error"], 1);
 }

@@ -3,7 +3,7 @@
 //! Source: Elasticsearch's `TransportPutLifecycleAction`, `TransportExplainLifecycleAction`,
 //! `IndexLifecycleExplainResponse`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -52,8 +52,8 @@ pub(in crate::node) struct StreamRounds {
     pub took_ms: Option<u64>,
     /// Time between the starts of the last two rounds.
     pub between_ms: Option<u64>,
-    /// Names of the data streams that failed in the last round.
-    pub failed: HashSet<Arc<str>>,
+    /// Backing indices that failed in the last round: since when (in milliseconds since 1970), and the rounds.
+    pub failed: HashMap<Arc<str>, (u64, u64)>,
 }
 
 impl NodeState {

@@ -2,7 +2,6 @@
 //!
 //! Source: Elasticsearch's `DataStreamLifecycleService`, `ExplainIndexDataStreamLifecycle`.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -189,7 +188,7 @@ impl Node {
     pub fn stream_lifecycle_round(&self) {
         self.lifecycles.last_stream_round.note(&*self.environment.clock);
         let started_ms = self.environment.clock.monotonic_millis();
-        let mut failed = HashSet::new();
+        let mut failed = Vec::new();
         let catalog = self.catalog.load_full();
         let is_there = |uuid: &Arc<str>| catalog.indices.values().any(|index| index.uuid == *uuid);
         self.lifecycles.merged.lock().retain(is_there);
@@ -200,16 +199,36 @@ impl Node {
             let Some(lifecycle) = stream.lifecycle.as_ref().filter(|lifecycle| lifecycle.enabled) else {
                 continue;
             };
-            if let Err(error) = self.run_stream_lifecycle(stream, lifecycle) {
-                tracing::warn!(stream = %stream.name, %error, "the lifecycle of a data stream does not go on");
-                failed.insert(stream.name.clone());
-            }
+            failed.extend(self.run_stream_lifecycle(stream, lifecycle));
         }
+        let now_ms = self.now_millis();
         let mut rounds = self.lifecycles.stream_rounds.lock();
+        let before = std::mem::take(&mut rounds.failed);
+        let counted = failed.into_iter().map(|name| {
+            let (since_ms, failures) = before.get(&name).copied().unwrap_or((now_ms, 0));
+            (name, (since_ms, failures + 1))
+        });
         rounds.between_ms = rounds.started_ms.map(|before_ms| started_ms.saturating_sub(before_ms));
         rounds.took_ms = Some(self.environment.clock.monotonic_millis().saturating_sub(started_ms));
         rounds.started_ms = Some(started_ms);
-        rounds.failed = failed;
+        rounds.failed = counted.collect();
+    }
+
+    /// Returns the backing indices that failed in the last round, as the health report shows them. `None`
+    /// before the first round.
+    pub fn failing_backing_indices(&self) -> Option<Vec<Value>> {
+        let rounds = self.lifecycles.stream_rounds.lock();
+        rounds.started_ms?;
+        let mut failed: Vec<_> = rounds.failed.iter().collect();
+        failed.sort_unstable();
+        let shown = failed.into_iter().map(|(name, (since_ms, failures))| {
+            json!({
+                "index_name": &**name,
+                "first_occurrence_timestamp": since_ms,
+                "retry_count": failures - 1,
+            })
+        });
+        Some(shown.collect())
     }
 
     /// Returns the body of `GET _lifecycle/stats`; times are included only after a round.
@@ -219,12 +238,12 @@ impl Node {
         let streams = catalog.data_streams.values().filter_map(|stream| {
             let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
             let managed = own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).count();
+            let in_error = stream.indices.iter().filter(|name| rounds.failed.contains_key(*name)).count();
             (managed > 0).then(|| {
-                // Failures are recorded per data stream and shown as one index in error.
                 json!({
                     "name": &*stream.name,
                     "backing_indices_in_total": managed,
-                    "backing_indices_in_error": u32::from(rounds.failed.contains(&stream.name)),
+                    "backing_indices_in_error": in_error,
                 })
             })
         });
@@ -243,12 +262,13 @@ impl Node {
         body
     }
 
-    fn run_stream_lifecycle(&self, stream: &DataStream, lifecycle: &StreamLifecycle) -> Result<()> {
+    /// Carries out what a lifecycle requires now. Returns the indices that failed.
+    fn run_stream_lifecycle(&self, stream: &DataStream, lifecycle: &StreamLifecycle) -> Vec<Arc<str>> {
         let catalog = self.catalog.load_full();
         let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
         let own: Vec<&Arc<IndexMetadata>> =
             own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).collect();
-        let mut outcome = Ok(());
+        let mut failed = Vec::new();
         for index in own {
             let done = match index.rolled_over_ms(&catalog) {
                 None => self.roll_if_ready(stream, lifecycle, index),
@@ -263,9 +283,12 @@ impl Node {
                 }
             };
             // An index that fails does not keep the others from their retention.
-            outcome = outcome.and(done);
+            if let Err(error) = done {
+                tracing::warn!(index = %index.name, %error, "the lifecycle of a data stream does not go on");
+                failed.push(index.name.clone());
+            }
         }
-        outcome
+        failed
     }
 
     /// Deletes an index whose retention is over, unless it is another one now, or the lifecycle of its data

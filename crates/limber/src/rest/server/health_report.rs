@@ -16,6 +16,13 @@ const PARAMETERS: &[&str] = &["verbose", "size"];
 /// The documentation page for problems of a node.
 const HELP: &str = "https://www.elastic.co/docs/troubleshoot/elasticsearch/diagnose-unavailable-shards";
 
+/// Failed repetitions after which a backing index makes no progress. Elasticsearch:
+/// `data_streams.lifecycle.signalling.error_retry_interval`.
+const STAGNATING_RETRIES: u64 = 10;
+
+/// Indices without progress that are listed. Elasticsearch: `DataStreamLifecycleService`.
+const STAGNATING_SHOWN_MAX: usize = 500;
+
 /// The endpoints of this file (`_health_report`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_health_report", PARAMETERS, report),
@@ -68,6 +75,7 @@ const INDICATORS: &[(&str, Look)] = &[
     ("shards_availability", shards_availability),
     ("slm", slm),
     ("ilm", ilm),
+    ("data_stream_lifecycle", data_stream_lifecycle),
 ];
 
 fn report(app: &App, request: &Request) -> Result<Response> {
@@ -315,6 +323,46 @@ fn ilm(app: &App, _: &HealthResponse) -> Result<Indicator> {
             "Automatic index lifecycle is not running.",
             details,
         ),
+    })
+}
+
+/// Source: `DataStreamLifecycleHealthIndicatorService`.
+fn data_stream_lifecycle(app: &App, _: &HealthResponse) -> Result<Indicator> {
+    let Some(mut failing) = app.node.failing_backing_indices() else {
+        let symptom = "No data stream lifecycle health data available yet. Health information will be reported \
+                       after the first run.";
+        return Ok(Indicator::green(symptom, Value::Null));
+    };
+    let in_error = failing.len();
+    failing.retain(|index| index["retry_count"].as_u64() >= Some(STAGNATING_RETRIES));
+    let count = failing.len();
+    let mut details = json!({
+        "stagnating_backing_indices_count": count, "total_backing_indices_in_error": in_error,
+    });
+    if count == 0 {
+        return Ok(Indicator::green("Data streams are executing their lifecycles without issues", details));
+    }
+    failing.truncate(STAGNATING_SHOWN_MAX);
+    let names: Vec<Value> = failing.iter().map(|index| index["index_name"].clone()).collect();
+    details["stagnating_backing_indices"] = failing.into();
+    let subject =
+        if count == 1 { "A backing index has".to_owned() } else { format!("{count} backing indices have") };
+    Ok(Indicator {
+        status: HealthStatus::Yellow,
+        symptom: format!("{subject} repeatedly encountered errors whilst trying to advance in its lifecycle"),
+        details,
+        impacts: vec![json!({
+            "id": "elasticsearch:health:data_stream_lifecycle:impact:stagnating_backing_index",
+            "severity": 3,
+            "description": "Backing indices of data streams are not rolled over, merged or deleted in time.",
+            "impact_areas": ["deployment_management"],
+        })],
+        diagnosis: vec![json!({
+            "id": "elasticsearch:health:data_stream_lifecycle:diagnosis:stagnating_dsl_backing_index",
+            "cause": "The rounds of the lifecycle fail for these indices. The log says why.",
+            "action": "Remove the cause, such as a block of the index.",
+            "help_url": HELP, "affected_resources": {"indices": names},
+        })],
     })
 }
 
