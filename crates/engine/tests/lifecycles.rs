@@ -136,6 +136,9 @@ fn an_index_rolls_over_by_its_alias() {
     );
     node.retry_lifecycles("x-lost").expect("tried");
     assert_eq!(explain(&node, "x-lost")["failed_step_retry_count"], 1);
+    assert!(node.stagnating_indices().is_empty());
+    (0..100).for_each(|_| node.lifecycle_round());
+    assert_eq!(node.stagnating_indices(), ["x-lost"]);
     assert_eq!(node.remove_lifecycles("x-lost").expect("removed")["has_failures"], false);
     assert_eq!(explain(&node, "x-lost"), json!({"index": "x-lost", "managed": false}));
 }

@@ -22,6 +22,8 @@ use crate::node::Node;
 
 /// The phase in which indices are deleted.
 const DELETE: &str = "delete";
+/// Retries after which an index makes no progress. Elasticsearch: `health.ilm.max_retries_per_step`.
+const STAGNATING_RETRIES: u64 = 100;
 /// Maximum number of steps of one index in one round, more than any policy has.
 const STEPS_MAX: usize = 64;
 
@@ -45,6 +47,14 @@ impl Outcome {
 }
 
 impl Node {
+    /// Returns the indices whose step still fails after many retries, for the health report.
+    pub fn stagnating_indices(&self) -> Vec<String> {
+        let catalog = self.catalog.load();
+        let managed = catalog.indices.values().filter(|index| catalog.policy_of(index).is_some());
+        let stagnating = managed.filter(|index| index.lifecycle.retries > STAGNATING_RETRIES);
+        stagnating.map(|index| index.name.to_string()).collect()
+    }
+
     /// Does what is due now. Called repeatedly by the background thread, or by a test.
     pub fn lifecycle_tick(&self) {
         if let Some(set_by_ms) = self.lifecycles.wall_clock.set_by_ms(&*self.environment.clock) {

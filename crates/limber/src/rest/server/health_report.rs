@@ -20,7 +20,7 @@ const HELP: &str = "https://www.elastic.co/docs/troubleshoot/elasticsearch/diagn
 /// `data_streams.lifecycle.signalling.error_retry_interval`.
 const STAGNATING_RETRIES: u64 = 10;
 
-/// Indices without progress that are listed. Elasticsearch: `DataStreamLifecycleService`.
+/// Maximum number of indices without progress that are listed. Elasticsearch: `DataStreamLifecycleService`.
 const STAGNATING_SHOWN_MAX: usize = 500;
 
 /// The endpoints of this file (`_health_report`), for [`crate::rest::ROUTES`].
@@ -313,10 +313,14 @@ fn slm(app: &App, _: &HealthResponse) -> Result<Indicator> {
 fn ilm(app: &App, _: &HealthResponse) -> Result<Indicator> {
     let mode = app.node.lifecycle_mode();
     let policies = count(app.node.get_policies("*"));
-    let details = json!({"ilm_status": mode, "policies": policies, "stagnating_indices": 0});
+    let stagnating = app.node.stagnating_indices();
+    let details = json!({"ilm_status": mode, "policies": policies, "stagnating_indices": stagnating.len()});
     Ok(match (policies, mode.as_str()) {
         (0, _) => Indicator::green("No Index Lifecycle Management policies configured", details),
-        (_, "RUNNING") => Indicator::green("Index Lifecycle Management is running", details),
+        (_, "RUNNING") if stagnating.is_empty() => {
+            Indicator::green("Index Lifecycle Management is running", details)
+        }
+        (_, "RUNNING") => stagnating_in_ilm(&stagnating, details),
         _ => stopped(
             "ilm",
             "Index Lifecycle Management is not running",
@@ -324,6 +328,32 @@ fn ilm(app: &App, _: &HealthResponse) -> Result<Indicator> {
             details,
         ),
     })
+}
+
+/// Source: `IlmHealthIndicatorService`.
+fn stagnating_in_ilm(indices: &[String], details: Value) -> Indicator {
+    let subject = match indices.len() {
+        1 => "An index has".to_owned(),
+        count => format!("{count} indices have"),
+    };
+    let shown = &indices[..indices.len().min(STAGNATING_SHOWN_MAX)];
+    Indicator {
+        status: HealthStatus::Yellow,
+        symptom: format!("{subject} stayed on the same action longer than expected."),
+        details,
+        impacts: vec![json!({
+            "id": "elasticsearch:health:ilm:impact:stagnating_index",
+            "severity": 3,
+            "description": "The lifecycle of these indices does not go on.",
+            "impact_areas": ["deployment_management"],
+        })],
+        diagnosis: vec![json!({
+            "id": "elasticsearch:health:ilm:diagnosis:stagnating_action",
+            "cause": "A step of the policy fails, however often it is retried.",
+            "action": "GET {index}/_ilm/explain says why. Remove the cause.",
+            "help_url": HELP, "affected_resources": {"indices": shown},
+        })],
+    }
 }
 
 /// Source: `DataStreamLifecycleHealthIndicatorService`.
