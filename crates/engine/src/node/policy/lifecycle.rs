@@ -52,7 +52,7 @@ pub(in crate::node) struct StreamRounds {
     pub took_ms: Option<u64>,
     /// Time between the starts of the last two rounds.
     pub between_ms: Option<u64>,
-    /// Backing indices that failed in the last round: since when (in milliseconds since 1970), and the rounds.
+    /// Backing indices that failed in the last round: since when (milliseconds since 1970), and the rounds.
     pub failed: HashMap<Arc<str>, (u64, u64)>,
 }
 
