@@ -93,7 +93,7 @@ pub(in crate::aggregation) fn check_ranges(
     Ok(())
 }
 
-/// Refuses sub-aggregations below buckets of histogram fields, whose buckets have no documents. `name` is that
+/// Refuses sub-aggregations below buckets of histogram fields, which have no documents. `name` is that
 /// of the aggregation in the error.
 pub(in crate::aggregation) fn check_no_subs(
     own: &Aggregation,
