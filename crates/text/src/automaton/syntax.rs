@@ -153,7 +153,8 @@ impl Reader {
     fn concat(&mut self) -> Result<Tree> {
         let mut parts = self.list(Reader::repeat, |reader| {
             let is_end = reader.at == reader.text.len() || reader.peek(")|");
-            !is_end && !(reader.allows(INTERSECTION) && reader.peek("&"))
+            let is_operator = reader.allows(INTERSECTION) && reader.peek("&");
+            !is_end && !is_operator
         })?;
         Ok(if parts.len() == 1 { parts.remove(0) } else { Tree::Concat(parts) })
     }

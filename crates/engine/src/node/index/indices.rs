@@ -40,7 +40,7 @@ impl Node {
                 "Wildcard expressions or all indices are not allowed",
             ));
         }
-        self.change_catalog(|catalog| Ok((self.without_indices(catalog, expression, options)?.0, ())))
+        self.change_catalog(|catalog| Ok((self.without_matching(catalog, expression, options)?.0, ())))
     }
 
     /// Deletes all indices of the expression, and changes the node's state by `beside` with the same write.
@@ -51,7 +51,7 @@ impl Node {
         options: IndicesOptions,
         beside: impl Fn(&mut NodeState) -> Result<()>,
     ) -> Result<bool> {
-        let plan = |catalog: &Catalog| self.without_indices(catalog, expression, options);
+        let plan = |catalog: &Catalog| self.without_matching(catalog, expression, options);
         let sync = |_: &bool, old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
         let (gone, is_any) = self.change_catalog_beside(&[], plan, sync, beside, |()| {})?;
         self.bury(gone);
@@ -59,7 +59,7 @@ impl Node {
     }
 
     /// Returns the catalog without the indices of the expression, and whether there are any.
-    fn without_indices(
+    fn without_matching(
         &self,
         catalog: &Catalog,
         expression: &str,

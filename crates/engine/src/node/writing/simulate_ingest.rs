@@ -258,7 +258,7 @@ impl Node {
 
     /// Parses the document without indexing it. Returns the names of the fields that would be ignored.
     fn ignored_fields(&self, simulation: &Simulation, document: &Ingested) -> Result<Vec<String>> {
-        let mut mapping = self.mapping_of(simulation, &document.index)?;
+        let mut mapping = self.simulated_mapping(simulation, &document.index)?;
         let id = document.id.as_deref().unwrap_or("<n/a>");
         for _ in 0..MAPPING_UPDATES_MAX {
             work::check()?;
@@ -278,7 +278,7 @@ impl Node {
     }
 
     /// Returns the mapping of the index, or the one it would be created with.
-    fn mapping_of(&self, simulation: &Simulation, index: &str) -> Result<Arc<Mapping>> {
+    fn simulated_mapping(&self, simulation: &Simulation, index: &str) -> Result<Arc<Mapping>> {
         if let Some((last, mapping)) = &*simulation.last_mapping.borrow()
             && last == index
         {

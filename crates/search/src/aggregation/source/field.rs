@@ -42,7 +42,7 @@ pub struct Source {
     /// The numbers that it reads, if the field's values are summaries.
     pub(in crate::aggregation) summary: Option<SummaryColumn>,
     /// The surface of the points, if values are points.
-    surface: Option<Surface>,
+    pub(in crate::aggregation) surface: Option<Surface>,
 }
 
 /// A script on one shard, and the field whose values it gets as `_value`.
