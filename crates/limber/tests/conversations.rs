@@ -47,7 +47,9 @@ fn answers_are_as_written() {
         Err(_) => {
             // Conversations about snapshots create their repositories there.
             let repositories = format!("path.repo={}", folder.path().join("repositories").display());
-            let server = ServerProcess::start(folder.path(), &["-E", &repositories]);
+            // All of them together compile more scripts than a client does in five minutes.
+            let scripts = "script.max_compilations_rate=10000/5m";
+            let server = ServerProcess::start(folder.path(), &["-E", &repositories, "-E", scripts]);
             (server.address, Some(server))
         }
     };

@@ -283,8 +283,8 @@ pub struct Ledger {
     /// Directories of open segments and their live documents, which are resident even if nothing is searched.
     pub segments: Arc<Pool>,
     /// What the node keeps from requests until a request deletes it: templates, pipelines, scripts,
-    /// settings, and the mappings, aliases and settings of indices, their fields and open shards (40 %, and at
-    /// most half of what all pools may use at present).
+    /// settings, and the mappings, aliases and settings of indices, their fields and open shards (40 %, and
+    /// at most half of what all pools may use at present).
     pub metadata: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
     pub segment_memory: Arc<Pool>,

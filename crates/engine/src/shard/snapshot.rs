@@ -61,9 +61,10 @@ pub(crate) struct CommitPoint {
 pub(crate) struct CommitFile {
     pub name: String,
     pub bytes: u64,
-    /// The CRC of the whole file. The name and the size do not identify live docs: an earlier state of a data
-    /// folder that was put back writes the same generation again, with other documents deleted.
+    /// The CRC of the whole file.
     pub crc: u32,
+    /// The checksum that a file of live docs ends with: see [`File::own_crc`](crate::snapshot::format::File).
+    pub own_crc: Option<u32>,
 }
 
 /// A commit whose files are not deleted while this exists.
@@ -140,7 +141,8 @@ fn files_of(commit: &Commit, directory: &dyn Directory) -> Result<Vec<CommitFile
     let mut files = Vec::new();
     for CommittedSegment { meta, live_generation, .. } in &commit.segments {
         for file in &meta.files {
-            files.push(CommitFile { name: file.name.clone(), bytes: file.len, crc: file.crc });
+            let (name, bytes, crc) = (file.name.clone(), file.len, file.crc);
+            files.push(CommitFile { name, bytes, crc, own_crc: None });
         }
         if let Some(generation) = live_generation {
             // Live docs are verified by their own checksum, so that damage is not copied.
@@ -148,7 +150,8 @@ fn files_of(commit: &Commit, directory: &dyn Directory) -> Result<Vec<CommitFile
                 .map_err(|error| segment_error(&error))?;
             let name = LiveDocs::file_name(meta.id, *generation);
             let content = directory.read_whole(&name).map_err(|error| store_error(&error))?;
-            files.push(CommitFile { name, bytes: content.len() as u64, crc: crc32(&content) });
+            let own_crc = content.last_chunk().map(|own| u32::from_le_bytes(*own));
+            files.push(CommitFile { name, bytes: content.len() as u64, crc: crc32(&content), own_crc });
         }
     }
     Ok(files)

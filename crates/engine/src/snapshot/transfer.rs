@@ -114,7 +114,8 @@ impl Transfer<'_> {
             self.put_new(&name, part)?;
             self.pay(len)?;
         }
-        Ok(File { name: file.name.clone(), bytes, crc: whole.clone().finish(), blob, part_bytes, parts })
+        let (name, crc, own_crc) = (file.name.clone(), whole.finish(), file.own_crc);
+        Ok(File { name, bytes, crc, blob, part_bytes, parts, own_crc })
     }
 
     /// Copies a file of a snapshot to a folder, verified and synced.

@@ -5,8 +5,8 @@
 //! connection beyond the limit replaces the one that has been idle longest; if none is idle, it is refused. A
 //! connection on which a request arrives slowly counts as idle.
 //!
-//! A connection that has been used has buffers. If many have, the idle ones among them are **parked**: they stay
-//! open, and get new buffers with the next request.
+//! A connection that has been used has buffers. If many have, the idle ones among them are **parked**: they
+//! stay open, and get new buffers with the next request.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -213,8 +213,8 @@ impl Connections {
     }
 
     /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to
-    /// close if the rest of the process needs their descriptors. If too many have buffers, idle ones are parked,
-    /// and if still too many have, those with slow requests are closed.
+    /// close if the rest of the process needs their descriptors. If too many have buffers, idle ones are
+    /// parked, and if still too many have, those with slow requests are closed.
     pub fn adjust_to(&self, descriptors_open: u64) {
         let mut open = self.open.lock();
         let others = descriptors_open.saturating_sub(open.by_id.len() as u64);
@@ -427,8 +427,8 @@ impl Connection {
         1 + self.held_parts.load(Ordering::Relaxed)
     }
 
-    /// Whether more of a request may be read: the beginning of one always, and what is charged. If others hold
-    /// too much, what lies between waits until they are complete, or closed because they are slow.
+    /// Whether more of a request may be read: the beginning of one always, and what is charged. If others
+    /// hold too much, what lies between waits until they are complete, or closed because they are slow.
     pub(super) fn may_receive(&self) -> bool {
         let is_beginning = self.receiving_ms.load(Ordering::Relaxed) == 0
             || self.received_bytes.load(Ordering::Relaxed) < PART_BYTES / 2;
@@ -528,8 +528,8 @@ mod tests {
         assert_eq!(closing(), [true, false, true, false]);
     }
 
-    /// When clients hold as many parts of requests as fit, those that hold more than the beginning of one must
-    /// wait, and those whose bodies are charged need not.
+    /// When clients hold as many parts of requests as fit, those that hold more than the beginning of one
+    /// must wait, and those whose bodies are charged need not.
     #[test]
     fn parts_of_requests_wait_for_room() {
         let open = connections(None, 20_000);

@@ -35,6 +35,9 @@ pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) ->
     Ok(())
 }
 
+/// Values of `term_vector` that keep where a term stands in the text.
+const VECTORS_WITH_OFFSETS: [&str; 2] = ["with_positions_offsets", "with_positions_offsets_payloads"];
+
 /// Builds the field that the leaf at `path` describes, with this id and without its multi-fields.
 ///
 /// # Errors
@@ -57,8 +60,7 @@ pub(crate) fn build(
     let index_options = leaf.param("index_options");
     let has_positions = index_options == "positions" || index_options == "offsets";
     let term_vector = leaf.param("term_vector");
-    let has_vector_offsets =
-        term_vector == "with_positions_offsets" || term_vector == "with_positions_offsets_payloads";
+    let has_vector_offsets = VECTORS_WITH_OFFSETS.iter().any(|name| term_vector == *name);
     let explicit = |name: &str, default: bool| match leaf.params.get(name).and_then(Value::as_bool) {
         Some(flag) => flag,
         None => leaf.kind.param(name).is_some() && default,

@@ -62,12 +62,10 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
     if body.is_empty() {
         // A score script has one parameter in Elasticsearch: the holder of its explanation.
         let parameter_count = usize::from(context == ScriptContext::Score);
-        return Err(ScriptError::argument(
-            0,
-            format!(
-                "invalid function definition: found no statements for function [execute] with [{parameter_count}] parameters"
-            ),
-        ));
+        let reason = format!(
+            "invalid function definition: found no statements for function [execute] with [{parameter_count}] parameters"
+        );
+        return Err(ScriptError::argument(0, reason));
     }
     parser.return_last(&mut body)?;
     let computed_names = parser.computed_names();

@@ -43,7 +43,7 @@ impl Known {
         let (_, manifest) =
             self.manifest.as_ref().filter(|(_, manifest)| manifest.commit.history == history)?;
         let file = manifest.files.iter().find(|file| file.name == wanted.name)?;
-        let is_same = file.bytes == wanted.bytes && file.crc == wanted.crc;
+        let is_same = file.bytes == wanted.bytes && file.crc == wanted.crc && file.own_crc == wanted.own_crc;
         (is_same && self.has(place, file)).then_some(file)
     }
 }

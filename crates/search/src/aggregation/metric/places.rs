@@ -52,6 +52,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
+    /// The ends of no numbers.
     pub const NONE: Ends = Ends { least: f64::INFINITY, most: f64::NEG_INFINITY };
 
     /// Whether there are none.
@@ -59,6 +60,7 @@ impl Ends {
         self.least > self.most
     }
 
+    /// Adds two numbers, of which `least` is not the larger one.
     #[inline]
     pub fn add(&mut self, least: f64, most: f64) {
         self.least = self.least.min(least);
