@@ -222,8 +222,8 @@ pub(crate) struct File {
     /// CRC-32 of each part.
     pub parts: Vec<u32>,
     /// The checksum that a file of live docs ends with. With it the CRC of the whole file is the same for all
-    /// contents, so only this tells them apart: an earlier state of a data folder that was put back writes the
-    /// same generation again, with other documents deleted.
+    /// contents, so only this tells them apart: an earlier state of a data folder that was put back writes
+    /// the same generation again, with other documents deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_crc: Option<u32>,
 }
