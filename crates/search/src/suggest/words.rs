@@ -129,7 +129,10 @@ impl<'s> FieldTerms<'s> {
         count: usize,
         context: &SearchContext,
     ) -> Result<Vec<Similar>> {
-        let automaton = Levenshtein::new(word, edits, options.prefix_length, true);
+        if Levenshtein::is_beyond_terms(word) {
+            return Ok(Vec::new());
+        }
+        let automaton = Levenshtein::new(word, edits, options.prefix_length, true)?;
         let mut frequencies: HashMap<Vec<u8>, (u64, u8)> = HashMap::new();
         for dictionary in &self.dictionaries {
             automaton::walk(dictionary, &automaton as &dyn TermAutomaton, |cursor, distance| {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
+use limber_work::{self as work, Stop};
 
 use super::term_automaton::{TermAutomaton, Verdict};
 
@@ -22,6 +23,16 @@ impl fmt::Debug for Levenshtein {
     }
 }
 
+/// The number of bytes of the longest term (`IndexWriter.MAX_TERM_LENGTH`).
+const TERM_BYTES_MAX: usize = 32_766;
+
+/// The number of bytes of the longest character. Each of two edits can shorten a word by as much.
+const EDIT_BYTES_MAX: usize = 4;
+
+/// Estimated bytes of an automaton for each byte of its word: some tens of states, each with 256 transitions
+/// of four bytes.
+const BYTES_A_BYTE: u64 = 64 << 10;
+
 /// Returns the tables for a distance, which do not depend on the word.
 fn builder(distance: u8, transpositions: bool) -> &'static LevenshteinAutomatonBuilder {
     static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 6] = [const { OnceLock::new() }; 6];
@@ -32,14 +43,28 @@ fn builder(distance: u8, transpositions: bool) -> &'static LevenshteinAutomatonB
 impl Levenshtein {
     /// Creates the automaton. `distance`: 0 to 2. `prefix_length`: number of characters that must be equal.
     /// `transpositions`: whether swapped neighbours count as one edit.
-    pub fn new(word: &str, distance: u8, prefix_length: usize, transpositions: bool) -> Levenshtein {
+    ///
+    /// # Errors
+    /// There is not enough memory for it, or the request of this thread must end.
+    pub fn new(
+        word: &str,
+        distance: u8,
+        prefix_length: usize,
+        transpositions: bool,
+    ) -> Result<Levenshtein, Stop> {
         let split = word.char_indices().nth(prefix_length).map_or(word.len(), |(at, _)| at);
         let (prefix, rest) = word.split_at(split);
-        Levenshtein {
+        work::claim((rest.len() as u64).saturating_mul(BYTES_A_BYTE))?;
+        Ok(Levenshtein {
             prefix: prefix.as_bytes().to_vec(),
             rest: Arc::new(builder(distance.min(2), transpositions).build_dfa(rest)),
             shown: word.to_owned(),
-        }
+        })
+    }
+
+    /// Whether the word is longer than any term, even without two characters: then nothing is similar to it.
+    pub fn is_beyond_terms(word: &str) -> bool {
+        word.len() > TERM_BYTES_MAX + 2 * EDIT_BYTES_MAX
     }
 }
 
@@ -127,7 +152,7 @@ mod tests {
         ) {
             terms.sort();
             terms.dedup();
-            let automaton = Levenshtein::new(&word, most, prefix, transpositions);
+            let automaton = Levenshtein::new(&word, most, prefix, transpositions).expect("no request");
             let word: Vec<char> = word.chars().collect();
             let start: String = word.iter().take(prefix).collect();
             let mut found = Vec::new();

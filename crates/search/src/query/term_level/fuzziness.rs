@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
 use limber_text::automaton::Levenshtein;
-use limber_work as work;
 use serde_json::Value;
 
 use super::flattened::refuse_key;
@@ -126,14 +125,13 @@ impl Fuzzy {
         let distance = self.distance(word);
         let length = word.chars().count();
         let prefix_length = self.prefix_length as usize;
-        if is_beyond_terms(word) {
+        if Levenshtein::is_beyond_terms(word) {
             return Ok(BoundQuery::nothing("no term is as long"));
         }
         if distance == 0 {
             return binder.scored_term(field, word.as_bytes(), boost);
         }
-        check_automaton(word)?;
-        let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions);
+        let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions)?;
         let text = format!("{}:{word}~{distance}", field.path);
         let nearness = |term: &[u8], distance: u8| nearness(term, distance, length);
         bind_automaton(binder, field, Arc::new(automaton), rewrite, nearness, boost, text)
@@ -150,11 +148,10 @@ impl Fuzzy {
         let distance = self.distance(word);
         let length = word.chars().count();
         let prefix_length = self.prefix_length as usize;
-        if is_beyond_terms(word) {
+        if Levenshtein::is_beyond_terms(word) {
             return Ok(BTreeMap::new());
         }
-        check_automaton(word)?;
-        let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions);
+        let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions)?;
         let rewrite = if rewrite == Rewrite::Constant { Rewrite::Scoring } else { rewrite };
         let nearness = |term: &[u8], distance: u8| nearness(term, distance, length);
         collect_terms(binder, field, &automaton, rewrite, nearness)
@@ -190,26 +187,6 @@ impl Fuzzy {
             Some(name) => Rewrite::parse(name)?,
         })
     }
-}
-
-/// The number of bytes of the longest term (`IndexWriter.MAX_TERM_LENGTH`).
-const TERM_BYTES_MAX: usize = 32_766;
-
-/// The number of bytes of the longest character. Each of two edits can shorten a word by as much.
-const EDIT_BYTES_MAX: usize = 4;
-
-/// Whether the word is longer than any term, even without two characters.
-fn is_beyond_terms(word: &str) -> bool {
-    word.len() > TERM_BYTES_MAX + 2 * EDIT_BYTES_MAX
-}
-
-/// Estimated bytes of an automaton for each byte of its word: some tens of states, each with 256 transitions
-/// of four bytes.
-const AUTOMATON_BYTES_A_BYTE: u64 = 64 << 10;
-
-/// Refuses a word if there is no memory for its automaton.
-fn check_automaton(word: &str) -> Result<(), Error> {
-    Ok(work::claim(word.len() as u64 * AUTOMATON_BYTES_A_BYTE)?)
 }
 
 /// Returns the similarity of a term to a word of `length` characters (Lucene's `FuzzyTermsEnum`).

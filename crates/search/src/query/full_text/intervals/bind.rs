@@ -121,7 +121,7 @@ impl Rules<'_> {
                     let term = self.normalized(term, by, field);
                     let distance = fuzziness.distance(&term);
                     let automaton =
-                        Arc::new(Levenshtein::new(&term, distance, prefix_length, *transpositions));
+                        Arc::new(Levenshtein::new(&term, distance, prefix_length, *transpositions)?);
                     let key = format!("fuzzy {distance} {prefix_length} {transpositions}");
                     Ok(terms(field, Docs::Automaton { field: field.clone(), automaton }, term, &key))
                 })
