@@ -292,7 +292,8 @@ impl DateFormat {
     /// Formats an instant in the list's first format, in the time zone `zone`, with nanoseconds if the format
     /// has them.
     pub fn format_instant(&self, instant: Instant, zone: &Zone) -> String {
-        let mut out = String::new();
+        // As long as `2026-12-01T00:00:00.000Z`.
+        let mut out = String::with_capacity(24);
         match &self.alternatives[0] {
             Alternative::Epoch(epoch) => write_epoch(instant, *epoch, &mut out),
             Alternative::Items { written, .. } => write(written, instant, zone, &mut out),

@@ -90,7 +90,20 @@ impl Local<'_> {
     }
 }
 
-// Appends the items. Writing to a `String` cannot fail, so the results of `write!` are ignored.
+fn digit_count(number: u64) -> usize {
+    number.checked_ilog10().map_or(1, |power| power as usize + 1)
+}
+
+/// Appends a number with zeros in front of it, so that it has `width` digits at least.
+fn push_padded(out: &mut String, number: u64, width: usize) {
+    for power in (0..width.max(digit_count(number))).rev() {
+        // No number has more than 20 digits; those in front of them are zeros.
+        let digit = u32::try_from(power).ok().and_then(|power| 10u64.checked_pow(power));
+        out.push(char::from(b'0' + digit.map_or(0, |power| number / power % 10) as u8));
+    }
+}
+
+/// Appends the items.
 fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
     for item in items {
         match item {
@@ -100,7 +113,7 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
                 let magnitude = value.unsigned_abs();
                 if value < 0 {
                     out.push('-');
-                } else if digits.sign == Sign::ExceedsPad && magnitude.to_string().len() > digits.min {
+                } else if digits.sign == Sign::ExceedsPad && digit_count(magnitude) > digits.min {
                     out.push('+');
                 }
                 // Lenient formats accept short numbers but print full ones.
@@ -111,22 +124,23 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
                     (_, 1, 2) => 2,
                     (_, min, _) => min,
                 };
-                let _ = write!(out, "{magnitude:0width$}");
+                push_padded(out, magnitude, width);
             }
             Item::ShortYear(unit) => {
-                let _ = write!(out, "{:02}", local.value(*unit).rem_euclid(100));
+                push_padded(out, local.value(*unit).rem_euclid(100) as u64, 2);
             }
             Item::Fraction { min, max, points } => {
                 if !points.is_empty() {
                     out.push('.');
                 }
-                let text = format!("{:09}", local.value(Unit::Nano));
+                let start = out.len();
+                push_padded(out, local.value(Unit::Nano) as u64, 9);
                 let digits = match (*min, *max) {
                     (min, max) if min == max => max,
-                    (3, max) => text.trim_end_matches('0').len().clamp(3, max),
+                    (3, max) => out[start..].trim_end_matches('0').len().clamp(3, max),
                     _ => 3,
                 };
-                out.push_str(&text[..digits]);
+                out.truncate(start + digits);
             }
             Item::Text { unit, names } => out.push_str(names.of(local.value(*unit))),
             Item::Offset(offset) => write_pattern_offset(*offset, local.offset, out),
@@ -153,6 +167,7 @@ fn write_local_offset(full: bool, seconds: i32, out: &mut String) {
         return;
     }
     let magnitude = seconds.unsigned_abs();
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{}{}", if seconds < 0 { '-' } else { '+' }, magnitude / 3600);
     if !magnitude.is_multiple_of(3600) {
         let _ = write!(out, ":{:02}", magnitude / 60 % 60);
