@@ -156,8 +156,8 @@ pub struct SearchResponse {
     pub max_score: Option<f32>,
     /// The requested page of hits, best first.
     pub hits: Vec<SearchHit>,
-    /// The object `aggregations` of the answer.
-    pub aggregations: Option<Value>,
+    /// The object `aggregations` of the answer, as JSON.
+    pub aggregations: Option<Vec<u8>>,
     /// The object `suggest` of the answer.
     pub suggest: Option<Value>,
     /// The object `profile` of the answer.
@@ -194,6 +194,14 @@ impl SearchResponse {
         let mut text = Vec::new();
         self.write_json(&mut text, rendering)?;
         tree(&text)
+    }
+
+    /// Returns the aggregations as a JSON value; null without any.
+    ///
+    /// # Errors
+    /// There is not enough memory for the value, or the client has disconnected.
+    pub fn aggregations_to_json(&self) -> Result<Value> {
+        self.aggregations.as_deref().map_or(Ok(Value::Null), tree)
     }
 
     /// Returns how long each phase took. Statistics of all shards, shards that are skipped and groups of hits
@@ -251,7 +259,8 @@ impl SearchResponse {
         out.extend_from_slice(b"]}");
         if let Some(aggregations) = &self.aggregations {
             key(out, "aggregations");
-            write_checked(out, aggregations)?;
+            work::check_growth(out.len(), out.capacity(), aggregations.len())?;
+            out.extend_from_slice(aggregations);
         }
         if let Some(suggest) = &self.suggest {
             key(out, "suggest");

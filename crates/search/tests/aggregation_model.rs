@@ -289,7 +289,7 @@ proptest! {
             .filter(|document| !document.is_deleted)
             .filter(|document| least.is_none_or(|least| document.l.iter().any(|&l| l >= least)))
             .collect();
-        check_level(response.aggregations.as_ref().expect("aggregations"), &shapes, &matching)?;
+        check_level(&response.aggregations_to_json().expect("JSON"), &shapes, &matching)?;
     }
 }
 
@@ -315,11 +315,11 @@ fn many_documents() {
         vec![Shape::Missing, Shape::TermsOfNumbers],
     ] {
         let response = search(&snapshots, &json!({ "size": 0, "aggs": request(&shapes) }));
-        check_level(response.aggregations.as_ref().expect("aggregations"), &shapes, &all).expect("agrees");
+        check_level(&response.aggregations_to_json().expect("JSON"), &shapes, &all).expect("agrees");
         // Buckets without sub-aggregations are counted from what the segment knows.
         let bare = json!({ "b": shapes[0].to_json(json!({})) });
         let response = search(&snapshots, &json!({ "size": 0, "aggs": bare }));
-        let made = &response.aggregations.as_ref().expect("aggregations")["b"];
+        let made = &response.aggregations_to_json().expect("JSON")["b"];
         let counts: Vec<Value> = match made["buckets"].as_array() {
             Some(buckets) => buckets.iter().map(|bucket| bucket["doc_count"].clone()).collect(),
             None => vec![made["doc_count"].clone()],

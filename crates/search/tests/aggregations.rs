@@ -27,7 +27,7 @@ fn answer(
     let mut context = context();
     context.max_buckets = max_buckets;
     match limber_search::execute(shards, &request, &context) {
-        Ok(response) => Ok(response.aggregations.unwrap_or(Value::Null)),
+        Ok(response) => Ok(response.aggregations_to_json().expect("JSON")),
         Err(Error::AllShardsFailed { failures, .. }) => Err(shown(failures[0].reason.clone())),
         Err(error) => match error.to_request_error() {
             limber_mapping::RequestError { reason, caused_by: Some(cause), .. } if reason.is_empty() => {

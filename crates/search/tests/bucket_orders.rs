@@ -28,7 +28,7 @@ fn keys(shards: &[ShardSnapshot], aggregations: &Value) -> Result<Value, Value> 
     let request = SearchRequest::parse(&body, &UrlParameters::default()).map_err(shown)?;
     match limber_search::execute(shards, &request, &context()) {
         Ok(response) => {
-            let answer = response.aggregations.expect("aggregations");
+            let answer = response.aggregations_to_json().expect("JSON");
             let buckets = answer["b"]["buckets"].as_array().expect("buckets");
             Ok(buckets.iter().map(|bucket| bucket["key"].clone()).collect())
         }

@@ -116,7 +116,7 @@ proptest! {
             if let Some(days) = days {
                 body["query"] = json!({ "range": { field: { "gte": text(days * DAY_NANOS), "lt": text((days + 9) * DAY_NANOS) } } });
             }
-            search(&shards, &body).aggregations.map(|found| found["x"].to_string())
+            search(&shards, &body).aggregations_to_json().expect("JSON")["x"].to_string()
         });
         let [nanos, millis] = &found;
         prop_assert_eq!(nanos, millis, "{}", aggregation);

@@ -43,7 +43,7 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, String> {
         Ok(response) => {
             let hit = |hit: &limber_search::SearchHit| json!([hit.id, hit.score, hit.sort, hit.fields]);
             let hits: Vec<Value> = response.hits.iter().map(hit).collect();
-            Ok(json!({"hits": hits, "aggregations": response.aggregations}))
+            Ok(json!({"hits": hits, "aggregations": response.aggregations_to_json().expect("JSON")}))
         }
         Err(Error::AllShardsFailed { failures, .. }) => Err(failures[0].reason.reason.clone()),
         Err(error) => Err(error.to_request_error().reason),

@@ -25,7 +25,7 @@ fn answer(shards: &[ShardSnapshot], case: &Value) -> Result<Value, (String, Stri
     let mut request = SearchRequest::parse(&body, &UrlParameters::default()).map_err(shown)?;
     request.typed_keys = true;
     match limber_search::execute(shards, &request, &context()) {
-        Ok(response) => Ok(response.aggregations.unwrap_or(Value::Null)),
+        Ok(response) => Ok(response.aggregations_to_json().expect("JSON")),
         Err(Error::AllShardsFailed { failures, .. }) => Err(shown(failures[0].reason.clone())),
         Err(error) => match error.to_request_error() {
             limber_mapping::RequestError { reason, caused_by: Some(cause), .. } if reason.is_empty() => {

@@ -241,7 +241,7 @@ proptest! {
             "up": {"reverse_nested": {}, "aggs": {"g": {"terms": {"field": "g", "order": {"_key": "asc"}}}}},
             "d": {"nested": {"path": "n.d"}, "aggs": {"x": {"filter": {"term": {"n.d.x": x}}, "aggs": {"n": {"reverse_nested": {"path": "n"}}}}}},
         }}}}}});
-        let answer = support::search(&shard, &body).aggregations.expect("aggregations");
+        let answer = support::search(&shard, &body).aggregations_to_json().expect("JSON");
         let mut by_user: BTreeMap<&str, OfUser<'_>> = BTreeMap::new();
         let mut groups: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
         for (id, source) in &live {

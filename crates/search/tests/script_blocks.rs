@@ -54,7 +54,9 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, String> {
     let response =
         limber_search::execute(shards, &request, &context()).map_err(|error| format!("{error:?}"))?;
     let hits: Vec<String> = support::ids(&response);
-    Ok(json!({"aggregations": response.aggregations, "hits": hits, "sort": format!("{:?}", response.total)}))
+    Ok(
+        json!({"aggregations": response.aggregations_to_json().expect("JSON"), "hits": hits, "sort": format!("{:?}", response.total)}),
+    )
 }
 
 fn shards() -> (Vec<support::Shards>, Vec<ShardSnapshot>) {

@@ -16,7 +16,7 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, ()> {
     let response = limber_search::execute(shards, &request, &context()).map_err(|_| ())?;
     let sorts: Vec<String> = response.hits.iter().map(|hit| format!("{:?} {:?}", hit.id, hit.sort)).collect();
     Ok(
-        json!({"aggregations": response.aggregations, "hits": sorts, "total": format!("{:?}", response.total)}),
+        json!({"aggregations": response.aggregations_to_json().expect("JSON"), "hits": sorts, "total": format!("{:?}", response.total)}),
     )
 }
 

@@ -31,7 +31,7 @@ fn answer(shards: &[ShardSnapshot], aggregations: &Value) -> Result<Value, Reque
     let mut request = SearchRequest::parse(&body, &UrlParameters::default())?;
     request.typed_keys = true;
     match limber_search::execute(shards, &request, &context()) {
-        Ok(response) => Ok(response.aggregations.expect("aggregations")),
+        Ok(response) => Ok(response.aggregations_to_json().expect("JSON")),
         Err(Error::AllShardsFailed { failures, .. }) => Err(failures[0].reason.clone()),
         Err(error) => match error.to_request_error() {
             RequestError { reason, caused_by: Some(cause), .. } if reason.is_empty() => Err(*cause),
@@ -134,7 +134,7 @@ fn states_are_charged_to_the_ledger() {
         let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("a sound request");
         let context = limber_search::SearchContext::new(Ledger::new(ledger_bytes), NOW_MILLIS);
         limber_search::execute(&shards, &request, &context)
-            .map(|response| response.aggregations.expect("aggregations")["m"]["value"].clone())
+            .map(|response| response.aggregations_to_json().expect("JSON")["m"]["value"].clone())
             .map_err(|error| format!("{error:?}"))
     };
     // Three million bytes, none of which is kept, or all.

@@ -31,24 +31,62 @@ impl CheckedBytes {
         self.stop.map_or(Ok(self.out), Err)
     }
 
-    fn check(&mut self, more_bytes: usize) -> Result<(), Stop> {
-        check_growth(self.out.len(), self.out.capacity(), more_bytes)?;
-        if self.out.len() - self.checked_bytes < CHECK_EVERY_BYTES {
-            return Ok(());
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// There is not enough memory for them, or the client has disconnected.
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        let is_due = self.out.len() - self.checked_bytes >= CHECK_EVERY_BYTES;
+        if is_due || bytes.len() > self.out.capacity() - self.out.len() {
+            self.make_room(bytes.len())?;
         }
-        self.checked_bytes = self.out.len();
-        check_beyond_deadline()
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Fails if a write has failed.
+    ///
+    /// # Errors
+    /// Why nothing more can be written.
+    #[inline]
+    pub fn check(&self) -> Result<(), Stop> {
+        match &self.stop {
+            None => Ok(()),
+            Some(stop) => Err(stop.clone()),
+        }
+    }
+
+    /// Checks what was written since the last check, and that `more_bytes` may follow.
+    #[cold]
+    fn make_room(&mut self, more_bytes: usize) -> Result<(), Stop> {
+        let outcome = check_growth(self.out.len(), self.out.capacity(), more_bytes);
+        let outcome = outcome.and_then(|()| {
+            if self.out.len() - self.checked_bytes < CHECK_EVERY_BYTES {
+                return Ok(());
+            }
+            self.checked_bytes = self.out.len();
+            check_beyond_deadline()
+        });
+        if let Err(stop) = &outcome {
+            self.stop = Some(stop.clone());
+        }
+        outcome
     }
 }
 
 impl io::Write for CheckedBytes {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(stop) = self.check(bytes.len()) {
-            self.stop = Some(stop);
-            return Err(io::ErrorKind::OutOfMemory.into());
+        match self.push(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(_) => Err(io::ErrorKind::OutOfMemory.into()),
         }
-        self.out.extend_from_slice(bytes);
-        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes).map(|_| ())
     }
 
     fn flush(&mut self) -> io::Result<()> {

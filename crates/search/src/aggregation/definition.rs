@@ -9,8 +9,8 @@ use std::fmt::Debug;
 
 use limber_mapping::{RequestError, Summary, SummaryColumn};
 use limber_script::{ContextScript, Script, ScriptContext};
-use serde_json::{Map, Value};
 
+use super::answer::members::Members;
 use super::answer::order::{BucketOrder, NameCheck, OrderValues};
 use super::answer::partial::{Finding, Partial};
 use super::answer::reduce::Reducer;
@@ -248,21 +248,11 @@ pub trait Reduce {
 pub trait Render: Reduce {
     /// Writes the body of the answer. Buckets must be written by [`Renderer::bucket`], which checks the
     /// memory limit.
-    fn render(
-        &self,
-        finding: &Self::Finding,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()>;
+    fn render(&self, finding: &Self::Finding, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()>;
 
     /// Returns the name of the type in `type#name`.
     fn typed_name(&self, own: &Aggregation, _finding: &Self::Finding, _shape: &Shape) -> String {
         own.type_name.to_owned()
-    }
-
-    /// Returns about how many objects its body is shown as; the memory of an answer is estimated from it.
-    fn object_count(&self) -> u64 {
-        1
     }
 
     /// Returns the value that a path such as `name` or `name.value` leads to.
@@ -289,9 +279,8 @@ pub trait Render: Reduce {
 /// Any aggregation that collects documents. Has the methods of [`Reduce`] and [`Render`] for [`Partial`].
 pub trait Definition: Request + Collect {
     fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial>;
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()>;
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()>;
     fn typed_name(&self, own: &Aggregation, partial: &Partial, shape: &Shape) -> String;
-    fn object_count(&self) -> u64;
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64>;
     fn java_name(&self, partial: &Partial, value: Option<&str>) -> &'static str;
     fn bucket_text(&self, place: usize, shape: &Shape) -> Result<Option<String>>;
@@ -304,7 +293,7 @@ impl<T: Request + Collect + Render> Definition for T {
         Ok(Reduce::reduce(self, own, parts, reducer)?.into_partial())
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         match T::Finding::in_partial(partial) {
             Some(finding) => Render::render(self, finding, renderer, out),
             None => Ok(()),
@@ -316,10 +305,6 @@ impl<T: Request + Collect + Render> Definition for T {
             Some(finding) => Render::typed_name(self, own, finding, shape),
             None => own.type_name.to_owned(),
         }
-    }
-
-    fn object_count(&self) -> u64 {
-        Render::object_count(self)
     }
 
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {

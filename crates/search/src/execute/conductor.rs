@@ -305,9 +305,10 @@ fn add_aggregations(
     context: &SearchContext,
 ) -> Result<()> {
     let reduced = aggregation::reduce(list, of_shards, context)?;
-    let charge = context.ledger.request.charge(reduced.json_bytes(), "<aggregations of an answer>")?;
+    let text = reduced.to_json(list, typed_keys, &context.node_id)?;
+    let charge = context.ledger.request.charge(text.capacity() as u64, "<aggregations of an answer>")?;
     response.charges.push(Arc::new(charge));
-    response.aggregations = Some(reduced.to_json(list, typed_keys, &context.node_id)?);
+    response.aggregations = Some(text);
     Ok(())
 }
 

@@ -191,7 +191,8 @@ fn collected(shard: &ShardSnapshot, request: &Value, parts: &[u8]) -> Value {
     }
     let found = whole.finish().expect("finishes");
     let reduced = aggregation::reduce(&request, vec![found], &context).expect("reduces");
-    reduced.to_json(&request, false, "node").expect("renders")
+    let text = reduced.to_json(&request, false, "node").expect("renders");
+    serde_json::from_slice(&text).expect("JSON")
 }
 
 /// Checks that two answers agree; sums of doubles may differ in their last digits.

@@ -124,7 +124,8 @@ impl Node {
         if let Some(failure) = found.shards.failures.first() {
             return Err(failure.reason.clone());
         }
-        Ok(config.shape.page(&found.aggregations.unwrap_or_default()))
+        let aggregations = found.aggregations_to_json().map_err(|error| error.to_request_error())?;
+        Ok(config.shape.page(&aggregations))
     }
 
     /// Starts the runs that are due. Called repeatedly by the background thread, or by a test.

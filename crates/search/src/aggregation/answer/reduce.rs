@@ -18,27 +18,6 @@ use crate::error::{Error, Result};
 pub struct ReducedAggregations {
     pub(in crate::aggregation) partials: Vec<Partial>,
     pub(in crate::aggregation) shapes: Vec<Shape>,
-    /// Objects of JSON that buckets and aggregations are shown as.
-    object_count: u64,
-    /// Bytes of JSON that buckets take beyond their objects.
-    value_bytes: u64,
-}
-
-/// About the size of a JSON object of one to three members: three slots of 112 bytes, a table, and the names.
-const OBJECT_BYTES: u64 = 448;
-
-impl ReducedAggregations {
-    /// Estimates the memory that [`ReducedAggregations::to_json`] takes: an object for each bucket, and one
-    /// or more for each aggregation in it.
-    pub fn json_bytes(&self) -> u64 {
-        (1 + self.object_count) * OBJECT_BYTES + self.value_bytes
-    }
-}
-
-/// Returns about how many objects the aggregation itself is shown as, without its buckets. An object with
-/// many members counts as several.
-fn objects_of(aggregation: &Aggregation) -> u64 {
-    aggregation.definition().map_or(1, |definition| definition.object_count())
 }
 
 /// Reduces the shards' findings.
@@ -62,19 +41,10 @@ pub fn reduce(
         }
         all.push(shard.partials);
     }
-    let mut reducer = Reducer {
-        context,
-        bucket_count: 0,
-        object_count: 0,
-        value_bytes: 0,
-        shapes: &shapes,
-        path: Vec::new(),
-    };
+    let mut reducer = Reducer { context, bucket_count: 0, shapes: &shapes, path: Vec::new() };
     let mut partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
-    let object_count = reducer.bucket_count.saturating_add(reducer.object_count);
-    let value_bytes = reducer.value_bytes;
     pipeline::resolve(&request.list, &shapes, &mut partials).map_err(failed_in_reduce)?;
-    Ok(ReducedAggregations { partials, shapes, object_count, value_bytes })
+    Ok(ReducedAggregations { partials, shapes })
 }
 
 fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
@@ -101,9 +71,6 @@ fn prefer_mapped(own: &mut Shape, other: Shape) {
 pub struct Reducer<'r> {
     context: &'r SearchContext,
     bucket_count: u64,
-    /// Objects of JSON that the aggregations in the buckets are shown as.
-    object_count: u64,
-    value_bytes: u64,
     shapes: &'r [Shape],
     /// Indexes of the aggregations from the root down to the current one.
     path: Vec<usize>,
@@ -118,11 +85,6 @@ impl Reducer<'_> {
     /// `search.max_buckets`.
     fn max_buckets(&self) -> u64 {
         u64::from(self.context.max_buckets)
-    }
-
-    /// Adds the bytes of JSON that a bucket of the answer takes beyond its object.
-    pub fn count_bytes(&mut self, bytes: u64) {
-        self.value_bytes = self.value_bytes.saturating_add(bytes);
     }
 
     /// Counts buckets of the answer, before they are made.
@@ -169,7 +131,6 @@ impl Reducer<'_> {
             part.reverse();
         }
         let mut reduced = Vec::with_capacity(list.len());
-        self.object_count = self.object_count.saturating_add(list.iter().map(objects_of).sum());
         for (place, aggregation) in list.iter().enumerate() {
             let own: Vec<Partial> = parts.iter_mut().filter_map(Vec::pop).collect();
             self.path.push(place);

@@ -1,9 +1,9 @@
 //! The `aggregations` object of an answer. Source: `doXContentBody` of Elasticsearch's `Internal...`
 //! aggregations.
 
-use limber_work as work;
-use serde_json::{Map, Value};
+use limber_work::{self as work, CheckedBytes};
 
+use super::members::Members;
 use super::partial::{Bucket, Partial};
 use super::reduce::ReducedAggregations;
 use crate::aggregation::bind::Shape;
@@ -13,14 +13,16 @@ use crate::aggregation::values::claimed;
 use crate::error::Result;
 
 impl ReducedAggregations {
-    /// Makes the object with an entry for each aggregation; with `typed_keys`, the names are `type#name`.
+    /// Returns the JSON of the object with a member for each aggregation; with `typed_keys`, the names are
+    /// `type#name`.
     ///
     /// # Errors
     /// Fails when there is no memory for the object, or when the client has disconnected.
-    pub fn to_json(&self, request: &Aggregations, typed_keys: bool, node_id: &str) -> Result<Value> {
-        let mut out = Map::new();
-        level(&request.list, &self.partials, &self.shapes, Writing { typed_keys, node_id }, &mut out)?;
-        Ok(Value::Object(out))
+    pub fn to_json(&self, request: &Aggregations, typed_keys: bool, node_id: &str) -> Result<Vec<u8>> {
+        let mut text = CheckedBytes::default();
+        let writing = Writing { typed_keys, node_id };
+        Members::write_to(&mut text, |out| level(&request.list, &self.partials, &self.shapes, writing, out))?;
+        Ok(text.finish()?)
     }
 }
 
@@ -36,33 +38,30 @@ fn level(
     partials: &[Partial],
     shapes: &[Shape],
     writing: Writing<'_>,
-    out: &mut Map<String, Value>,
+    out: &mut Members<'_>,
 ) -> Result<()> {
     for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
-        // What each bucket of the answer repeats is claimed where it is copied or formatted; this counts the
-        // rest.
         work::check_beyond_deadline()?;
         if matches!(partial, Partial::Absent) {
             continue;
         }
-        let name = match writing.typed_keys {
-            true => {
-                let typed_name = typed_name(aggregation, partial, shape);
-                claimed::joined(&[typed_name, claimed::name(&aggregation.name)?], "#")?
+        let body = |out: &mut Members<'_>| {
+            if let Some(meta) = &aggregation.meta {
+                out.insert("meta", meta)?;
             }
-            false => claimed::name(&aggregation.name)?,
+            if let Partial::Pipeline(made) = partial
+                && let Some(bucket) = &made.bucket
+            {
+                out.object("bucket", |out| picked(list, shapes, bucket, writing, out))?;
+            }
+            Renderer { aggregation, shape, node_id: writing.node_id, writing }.body(partial, out)
         };
-        let mut body = Map::new();
-        if let Some(meta) = &aggregation.meta {
-            body.insert("meta".into(), Value::Object(claimed::object(meta)?));
+        if writing.typed_keys {
+            let typed_name = typed_name(aggregation, partial, shape);
+            out.object(&claimed::joined(&[typed_name, claimed::name(&aggregation.name)?], "#")?, body)?;
+        } else {
+            out.object(&aggregation.name, body)?;
         }
-        if let Partial::Pipeline(made) = partial
-            && let Some(bucket) = &made.bucket
-        {
-            body.insert("bucket".into(), Value::Object(picked(list, shapes, bucket, writing)?));
-        }
-        Renderer { aggregation, shape, node_id: writing.node_id, writing }.body(partial, &mut body)?;
-        out.insert(name, Value::Object(body));
     }
     Ok(())
 }
@@ -73,7 +72,8 @@ fn picked(
     shapes: &[Shape],
     bucket: &PickedBucket,
     writing: Writing<'_>,
-) -> Result<Map<String, Value>> {
+    out: &mut Members<'_>,
+) -> Result<()> {
     let (mut list, mut shapes) = (list, shapes);
     let mut places = bucket.places.iter().copied();
     let mut place = places.next().expect("a path has a step");
@@ -83,8 +83,8 @@ fn picked(
     }
     let renderer =
         Renderer { aggregation: &list[place], shape: &shapes[place], node_id: writing.node_id, writing };
-    let head = Map::from_iter([("key".to_owned(), claimed::name(&bucket.key)?.into())]);
-    renderer.bucket(head, bucket.doc_count, &bucket.subs)
+    out.insert("key", &bucket.key)?;
+    renderer.bucket(bucket.doc_count, &bucket.subs, out)
 }
 
 fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> String {
@@ -106,13 +106,10 @@ pub struct Renderer<'r> {
 }
 
 impl Renderer<'_> {
-    fn body(&self, partial: &Partial, out: &mut Map<String, Value>) -> Result<()> {
+    fn body(&self, partial: &Partial, out: &mut Members<'_>) -> Result<()> {
         match (partial, self.aggregation.definition()) {
             (Partial::Simple(made), _) => made.write(out),
-            (Partial::Pipeline(made), _) => {
-                out.extend(claimed::object(&made.body)?);
-                Ok(())
-            }
+            (Partial::Pipeline(made), _) => out.extend(&made.body),
             (partial, Some(definition)) => definition.render(partial, self, out),
             (_, None) => unreachable!("a pipeline makes a value of its own or none"),
         }
@@ -122,40 +119,25 @@ impl Renderer<'_> {
     ///
     /// # Errors
     /// As for [`Renderer::bucket`].
-    pub fn single(&self, bucket: &Bucket, out: &mut Map<String, Value>) -> Result<()> {
-        out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs)?);
-        Ok(())
+    pub fn single(&self, bucket: &Bucket, out: &mut Members<'_>) -> Result<()> {
+        self.bucket(bucket.doc_count, &bucket.subs, out)
     }
 
-    /// Adds the document count and the sub-aggregations' results to `head`.
+    /// Writes the document count and the sub-aggregations' results.
     ///
     /// # Errors
     /// Fails when there is no memory for all the buckets so far, or when the client has disconnected.
-    pub fn bucket(
-        &self,
-        mut head: Map<String, Value>,
-        doc_count: u64,
-        subs: &[Partial],
-    ) -> Result<Map<String, Value>> {
+    pub fn bucket(&self, doc_count: u64, subs: &[Partial], out: &mut Members<'_>) -> Result<()> {
         work::check_beyond_deadline()?;
-        head.insert("doc_count".into(), doc_count.into());
-        self.subs(subs, &mut head)?;
-        Ok(head)
+        out.insert("doc_count", &doc_count)?;
+        self.subs(subs, out)
     }
 
     /// Writes the results of the sub-aggregations of a bucket.
     ///
     /// # Errors
     /// As for [`Renderer::bucket`].
-    pub fn subs(&self, subs: &[Partial], out: &mut Map<String, Value>) -> Result<()> {
+    pub fn subs(&self, subs: &[Partial], out: &mut Members<'_>) -> Result<()> {
         level(&self.aggregation.subs, subs, &self.shape.subs, self.writing, out)
-    }
-}
-
-/// Renders buckets with their keys, as an object by key or as a list.
-pub fn shown(bodies: impl Iterator<Item = Result<(String, Value)>>, keyed: bool) -> Result<Value> {
-    match keyed {
-        true => Ok(Value::Object(bodies.collect::<Result<_>>()?)),
-        false => bodies.map(|outcome| outcome.map(|(_, body)| body)).collect(),
     }
 }

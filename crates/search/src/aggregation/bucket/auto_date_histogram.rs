@@ -5,18 +5,18 @@
 //! taken; on the final one, consecutive buckets are merged by one of the steps of the rounding.
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListBucket, ListPartial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
-use super::super::buckets::list::{Group, groups_of, push_key, render_buckets};
+use super::super::buckets::list::{Group, groups_of, is_formatted, key_json, key_text, render_buckets};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
-use super::super::values::format::zone;
+use super::super::values::format::{Format, zone};
 use super::auto_date_collector::AutoDateCollector;
 use super::rounding::{Interval, Rounding};
 use crate::error::Result;
@@ -259,21 +259,16 @@ impl Reduce for AutoDateHistogram {
 }
 
 impl Render for AutoDateHistogram {
-    fn render(
-        &self,
-        list: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
-        render_buckets(list, renderer, out, |bucket, head| {
-            let mut key = Map::new();
-            push_key(&mut key, &bucket.keys[0], renderer.shape.sources.first())?;
-            head.extend(key.shift_remove_entry("key_as_string"));
-            head.extend(key);
-            Ok(())
+    fn render(&self, list: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        let format = renderer.shape.sources.first().map_or(&Format::Raw, |source| &source.format);
+        render_buckets(list, renderer, out, |bucket, out| {
+            let key = &bucket.keys[0];
+            if is_formatted(key, format) {
+                out.insert("key_as_string", &key_text(key, format)?)?;
+            }
+            out.insert("key", &key_json(key, format)?)
         })?;
         let rung = &self.ladder[(list.background as usize).min(self.ladder.len() - 1)];
-        out.insert("interval".into(), format!("{}{}", list.number.max(1), rung.unit).into());
-        Ok(())
+        out.insert("interval", &format!("{}{}", list.number.max(1), rung.unit))
     }
 }

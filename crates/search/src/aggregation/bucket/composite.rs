@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListPartial};
 use super::super::answer::reduce::{Reducer, too_many_composite_buckets};
 use super::super::answer::render::Renderer;
@@ -20,7 +21,6 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
-use super::super::values::claimed;
 use super::composite_collector::CompositeCollector;
 use super::composite_source::{CompositeSource, SourceReader};
 use crate::context::ShardSnapshot;
@@ -134,11 +134,13 @@ impl Composite {
             .unwrap_or(Ordering::Equal)
     }
 
-    fn key_json(&self, keys: &[Key], sources: &[Source]) -> Result<Value> {
-        let shown = self.sources.iter().zip(keys).enumerate();
-        let shown = shown
-            .map(|(place, (own, key))| Ok((claimed::name(&own.name)?, own.show(key, sources.get(place))?)));
-        Ok(Value::Object(shown.collect::<Result<_>>()?))
+    fn write_key(&self, name: &str, keys: &[Key], sources: &[Source], out: &mut Members<'_>) -> Result<()> {
+        out.object(name, |out| {
+            let mut shown = self.sources.iter().zip(keys).enumerate();
+            shown.try_for_each(|(place, (own, key))| {
+                out.insert(&own.name, &own.show(key, sources.get(place))?)
+            })
+        })
     }
 }
 
@@ -247,20 +249,12 @@ impl Reduce for Composite {
 }
 
 impl Render for Composite {
-    fn render(
-        &self,
-        list: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, list: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let sources = &renderer.shape.sources;
         if let Some(last) = list.buckets.last() {
-            out.insert("after_key".into(), self.key_json(&last.keys, sources)?);
+            self.write_key("after_key", &last.keys, sources, out)?;
         }
-        render_buckets(list, renderer, out, |bucket, head| {
-            head.insert("key".into(), self.key_json(&bucket.keys, sources)?);
-            Ok(())
-        })
+        render_buckets(list, renderer, out, |bucket, out| self.write_key("key", &bucket.keys, sources, out))
     }
 }
 

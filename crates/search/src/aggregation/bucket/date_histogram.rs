@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use limber_segment::points::Points;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::{KeyedBucket, Partial};
 use super::super::answer::reduce::Reducer;
@@ -185,11 +186,12 @@ impl Render for DateHistogram {
         &self,
         finding: &Vec<KeyedBucket>,
         renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
+        out: &mut Members<'_>,
     ) -> Result<()> {
         let format = &renderer.shape.format;
-        let key = |bucket: &KeyedBucket| Ok((bucket.key.into(), format.text_of_long(bucket.key)?));
-        render_keyed(finding, self.keyed, key, renderer, out)
+        let key = |bucket: &KeyedBucket| bucket.key.into();
+        let text = |bucket: &KeyedBucket| format.text_of_long(bucket.key);
+        render_keyed(finding, self.keyed, (key, text), renderer, out)
     }
 
     fn java_name(&self, _: &Vec<KeyedBucket>, _: Option<&str>) -> &'static str {

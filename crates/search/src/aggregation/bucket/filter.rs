@@ -3,8 +3,9 @@
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::order::OrderValues;
 use super::super::answer::partial::{Bucket, Partial, with_places};
 use super::super::answer::reduce::Reducer;
@@ -79,7 +80,7 @@ impl Reduce for Filter {
 }
 
 impl Render for Filter {
-    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         renderer.single(bucket, out)
     }
 
@@ -197,30 +198,23 @@ impl Reduce for Filters {
 }
 
 impl Render for Filters {
-    fn render(
-        &self,
-        buckets: &Vec<Bucket>,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
-        let body = |head, bucket: &Bucket| {
-            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
-        };
+    fn render(&self, buckets: &Vec<Bucket>, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        if !self.is_named {
+            return out.bucket_list(buckets, |bucket, out| renderer.single(bucket, out));
+        }
         let names: Vec<&String> = self.names().collect();
         let named = with_places(buckets).filter_map(|(place, bucket)| Some((*names.get(place)?, bucket)));
-        let shown = if !self.is_named {
-            buckets.iter().map(|bucket| body(Map::new(), bucket)).collect::<Result<_>>()?
-        } else if self.keyed {
-            let named = named.map(|(name, bucket)| Ok((claimed::name(name)?, body(Map::new(), bucket)?)));
-            Value::Object(named.collect::<Result<_>>()?)
-        } else {
-            let with_key = named.map(|(name, bucket)| {
-                body(Map::from_iter([("key".to_owned(), claimed::name(name)?.into())]), bucket)
-            });
-            with_key.collect::<Result<_>>()?
-        };
-        out.insert("buckets".into(), shown);
-        Ok(())
+        out.buckets(self.keyed, |buckets| {
+            for (name, bucket) in named {
+                buckets.add(name, |out| {
+                    if !self.keyed {
+                        out.insert("key", name)?;
+                    }
+                    renderer.single(bucket, out)
+                })?;
+            }
+            Ok(())
+        })
     }
 
     fn bucket_text(&self, place: usize, _: &Shape) -> Result<Option<String>> {

@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{KeyedBucket, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -114,15 +114,12 @@ impl Render for GeoGrid {
         &self,
         buckets: &Vec<KeyedBucket>,
         renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
+        out: &mut Members<'_>,
     ) -> Result<()> {
-        let bodies = buckets.iter().map(|bucket| {
-            let name = self.cells.grid.name(bucket.key as u64);
-            let head = Map::from_iter([("key".to_owned(), Value::from(name))]);
-            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
-        });
-        out.insert("buckets".into(), bodies.collect::<Result<_>>()?);
-        Ok(())
+        out.bucket_list(buckets, |bucket, out| {
+            out.insert("key", &self.cells.grid.name(bucket.key as u64))?;
+            renderer.bucket(bucket.doc_count, &bucket.subs, out)
+        })
     }
 }
 

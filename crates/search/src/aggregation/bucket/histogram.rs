@@ -2,8 +2,9 @@
 
 use limber_mapping::number::java_double;
 use limber_mapping::{ObjectParser, RequestError, Summary, SummaryColumn};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::KeyedBucket;
 use super::super::answer::reduce::Reducer;
@@ -222,13 +223,11 @@ impl Render for Histogram {
         &self,
         finding: &Vec<KeyedBucket>,
         renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
+        out: &mut Members<'_>,
     ) -> error::Result<()> {
-        let key = |bucket: &KeyedBucket| {
-            let key = self.key(bucket.key);
-            Ok((double(key), renderer.shape.format.text(key)?))
-        };
-        render_keyed(finding, self.keyed, key, renderer, out)
+        let key = |bucket: &KeyedBucket| double(self.key(bucket.key));
+        let text = |bucket: &KeyedBucket| renderer.shape.format.text(self.key(bucket.key));
+        render_keyed(finding, self.keyed, (key, text), renderer, out)
     }
 
     fn double_key(&self, number: i64) -> Option<f64> {

@@ -4,11 +4,11 @@
 use limber_mapping::RequestError;
 use limber_mapping::ip::{self, IpBytes};
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
-use super::super::answer::render::{Renderer, shown};
+use super::super::answer::render::Renderer;
 use super::super::bind::Bound;
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::entries::{Entries, Values};
@@ -21,7 +21,6 @@ use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
 use super::super::terms::TermPool;
 use super::super::tree::{Aggregation, Kind};
-use super::super::values::claimed;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -130,27 +129,24 @@ impl Reduce for IpPrefix {
 }
 
 impl Render for IpPrefix {
-    fn render(
-        &self,
-        list: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
-        let bodies = list.buckets.iter().map(|bucket| {
-            let name = self.name(&bucket.keys[0]);
-            let mut head = Map::new();
-            if !self.keyed {
-                head.insert("key".into(), claimed::name(&name)?.into());
+    fn render(&self, list: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.buckets(self.keyed, |buckets| {
+            for bucket in &list.buckets {
+                let name = self.name(&bucket.keys[0]);
+                buckets.add(&name, |out| {
+                    if !self.keyed {
+                        out.insert("key", &name)?;
+                    }
+                    if !self.is_ipv6 {
+                        out.insert("netmask", &ip::format(&self.mask().to_be_bytes()))?;
+                    }
+                    out.insert("is_ipv6", &self.is_ipv6)?;
+                    out.insert("prefix_length", &self.length)?;
+                    renderer.bucket(bucket.doc_count, &bucket.subs, out)
+                })?;
             }
-            if !self.is_ipv6 {
-                head.insert("netmask".into(), ip::format(&self.mask().to_be_bytes()).into());
-            }
-            head.insert("is_ipv6".into(), self.is_ipv6.into());
-            head.insert("prefix_length".into(), self.length.into());
-            Ok((name, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
-        });
-        out.insert("buckets".into(), shown(bodies, self.keyed)?);
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -4,11 +4,12 @@
 use limber_mapping::RequestError;
 use limber_mapping::ip::{self, IpBytes};
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Bucket, Partial, with_places};
 use super::super::answer::reduce::Reducer;
-use super::super::answer::render::{Renderer, shown};
+use super::super::answer::render::Renderer;
 use super::super::bind::Shape;
 use super::super::buckets::entries::{Emitted, Entries, Pace, Values};
 use super::super::budget::Budget;
@@ -170,29 +171,25 @@ impl Render for IpRanges {
         self.ranges.get(place).map(|range| claimed::name(&range.key)).transpose()
     }
 
-    fn render(
-        &self,
-        buckets: &Vec<Bucket>,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, buckets: &Vec<Bucket>, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let with_ranges =
             with_places(buckets).filter_map(|(place, bucket)| Some((self.ranges.get(place)?, bucket)));
-        let bodies = with_ranges.map(|(range, bucket)| {
-            let mut head = Map::new();
-            if !self.keyed {
-                head.insert("key".into(), claimed::name(&range.key)?.into());
+        out.buckets(self.keyed, |buckets| {
+            for (range, bucket) in with_ranges {
+                buckets.add(&range.key, |out| {
+                    if !self.keyed {
+                        out.insert("key", &range.key)?;
+                    }
+                    for (name, end) in [("from", &range.from), ("to", &range.to)] {
+                        if let Some(end) = end {
+                            out.insert(name, &ip::format(end))?;
+                        }
+                    }
+                    renderer.bucket(bucket.doc_count, &bucket.subs, out)
+                })?;
             }
-            for (name, end) in [("from", &range.from), ("to", &range.to)] {
-                if let Some(end) = end {
-                    head.insert(name.into(), ip::format(end).into());
-                }
-            }
-            let body = renderer.bucket(head, bucket.doc_count, &bucket.subs)?;
-            Ok((claimed::name(&range.key)?, Value::Object(body)))
-        });
-        out.insert("buckets".into(), shown(bodies, self.keyed)?);
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -10,8 +10,9 @@ use limber_mapping::RequestError;
 use limber_segment::columns::OrdinalColumn;
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment, SegmentView};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Bucket, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -127,7 +128,7 @@ impl Reduce for Joined {
 }
 
 impl Render for Joined {
-    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         renderer.single(bucket, out)
     }
 

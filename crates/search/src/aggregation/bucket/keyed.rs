@@ -2,15 +2,15 @@
 //!
 //! Source: Elasticsearch's `InternalHistogram`, `InternalDateHistogram`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::KeyedBucket;
 use super::super::answer::reduce::Reducer;
-use super::super::answer::render::{Renderer, shown};
+use super::super::answer::render::Renderer;
 use super::super::terms::compare_by;
 use super::super::tree::Aggregation;
-use super::super::values::claimed;
 use crate::error::Result;
 
 impl Reducer<'_> {
@@ -103,23 +103,26 @@ pub(crate) fn sorted(
     buckets
 }
 
-/// Renders the buckets of a histogram; `key` returns a bucket's key and its formatted string.
+/// Renders the buckets of a histogram; `key` and `text` return a bucket's key and its formatted string.
 pub fn render_keyed(
-    buckets: &[KeyedBucket],
+    list: &[KeyedBucket],
     keyed: bool,
-    key: impl Fn(&KeyedBucket) -> Result<(Value, String)>,
+    (key, text): (impl Fn(&KeyedBucket) -> Value, impl Fn(&KeyedBucket) -> Result<String>),
     renderer: &Renderer<'_>,
-    out: &mut Map<String, Value>,
+    out: &mut Members<'_>,
 ) -> Result<()> {
-    let bodies = buckets.iter().map(|bucket| {
-        let (shown, text) = key(bucket)?;
-        let mut head = Map::new();
-        if !renderer.shape.format.is_raw() {
-            head.insert("key_as_string".into(), claimed::name(&text)?.into());
+    let is_formatted = !renderer.shape.format.is_raw();
+    out.buckets(keyed, |buckets| {
+        for bucket in list {
+            let text = if keyed || is_formatted { text(bucket)? } else { String::new() };
+            buckets.add(&text, |out| {
+                if is_formatted {
+                    out.insert("key_as_string", &text)?;
+                }
+                out.insert("key", &key(bucket))?;
+                renderer.bucket(bucket.doc_count, &bucket.subs, out)
+            })?;
         }
-        head.insert("key".into(), shown);
-        Ok((text, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
-    });
-    out.insert("buckets".into(), shown(bodies, keyed)?);
-    Ok(())
+        Ok(())
+    })
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use limber_mapping::{Nested as NestedPath, RequestError, SpaceId};
 use limber_segment::nested::{Lineage, LineageCursor};
 use limber_segment::{DocId, SegmentView};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Bucket, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -122,7 +123,7 @@ impl Reduce for Nested {
 }
 
 impl Render for Nested {
-    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         renderer.single(bucket, out)
     }
 }
@@ -197,7 +198,7 @@ impl Reduce for ReverseNested {
 }
 
 impl Render for ReverseNested {
-    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         renderer.single(bucket, out)
     }
 }

@@ -4,11 +4,12 @@
 use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint, Unit};
 use limber_mapping::number::java_double;
 use limber_mapping::{ObjectParser, RequestError, Summary, SummaryColumn};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Bucket, with_places};
 use super::super::answer::reduce::Reducer;
-use super::super::answer::render::{Renderer, shown};
+use super::super::answer::render::Renderer;
 use super::super::bind::{Bound, Shape};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
@@ -187,34 +188,31 @@ impl Reduce for Ranges {
 }
 
 impl Render for Ranges {
-    fn render(
-        &self,
-        buckets: &Vec<Bucket>,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, buckets: &Vec<Bucket>, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let format = &renderer.shape.format;
         let ranges = &renderer.shape.ranges;
         let with_ranges =
             with_places(buckets).filter_map(|(place, bucket)| Some((ranges.get(place)?, bucket)));
-        let bodies = with_ranges.map(|(range, bucket)| {
-            let key = range.key(format)?;
-            let mut head = Map::new();
-            if !self.keyed {
-                head.insert("key".into(), claimed::name(&key)?.into());
-            }
-            for (name, end) in [("from", range.from), ("to", range.to)] {
-                if end.is_finite() {
-                    head.insert(name.into(), double(end));
-                    if !format.is_raw() {
-                        head.insert(format!("{name}_as_string"), format.value(end)?);
+        out.buckets(self.keyed, |buckets| {
+            for (range, bucket) in with_ranges {
+                let key = range.key(format)?;
+                buckets.add(&key, |out| {
+                    if !self.keyed {
+                        out.insert("key", &key)?;
                     }
-                }
+                    for (name, end) in [("from", range.from), ("to", range.to)] {
+                        if end.is_finite() {
+                            out.insert(name, &double(end))?;
+                            if !format.is_raw() {
+                                out.insert(&format!("{name}_as_string"), &format.value(end)?)?;
+                            }
+                        }
+                    }
+                    renderer.bucket(bucket.doc_count, &bucket.subs, out)
+                })?;
             }
-            Ok((key, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
-        });
-        out.insert("buckets".into(), shown(bodies, self.keyed)?);
-        Ok(())
+            Ok(())
+        })
     }
 
     fn bucket_text(&self, place: usize, shape: &Shape) -> Result<Option<String>> {

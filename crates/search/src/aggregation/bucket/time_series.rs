@@ -6,9 +6,10 @@ use limber_mapping::{Field, Flattened, KEY_END, Mapping, Representation, Request
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
-use super::super::answer::render::{Renderer, shown};
+use super::super::answer::render::Renderer;
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::entries::{Entries, Values};
 use super::super::buckets::keyed_buckets::KeyedBuckets;
@@ -83,24 +84,22 @@ impl Reduce for TimeSeries {
 }
 
 impl Render for TimeSeries {
-    fn render(
-        &self,
-        list: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
-        let bodies = list.buckets.iter().map(|bucket| {
-            let dimensions = match &bucket.keys[1] {
-                Key::Term(json) => serde_json::from_slice(json).unwrap_or_default(),
-                _ => Map::new(),
-            };
-            let texts: Vec<String> = dimensions.iter().map(|(name, value)| named(name, value)).collect();
-            let name = format!("{{{}}}", claimed::joined(&texts, ", ")?);
-            let head = Map::from_iter([("key".to_owned(), Value::Object(dimensions))]);
-            Ok((name, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
-        });
-        out.insert("buckets".into(), shown(bodies, self.keyed)?);
-        Ok(())
+    fn render(&self, list: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.buckets(self.keyed, |buckets| {
+            for bucket in &list.buckets {
+                let dimensions: Map<String, Value> = match &bucket.keys[1] {
+                    Key::Term(json) => serde_json::from_slice(json).unwrap_or_default(),
+                    _ => Map::new(),
+                };
+                let texts: Vec<String> = dimensions.iter().map(|(name, value)| named(name, value)).collect();
+                let name = format!("{{{}}}", claimed::joined(&texts, ", ")?);
+                buckets.add(&name, |out| {
+                    out.insert("key", &dimensions)?;
+                    renderer.bucket(bucket.doc_count, &bucket.subs, out)
+                })?;
+            }
+            Ok(())
+        })
     }
 }
 

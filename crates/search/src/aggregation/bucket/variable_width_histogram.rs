@@ -6,8 +6,8 @@
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -207,27 +207,18 @@ impl Reduce for VariableWidthHistogram {
 }
 
 impl Render for VariableWidthHistogram {
-    fn render(
-        &self,
-        list: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, list: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let format = &renderer.shape.format;
-        let bodies = list.buckets.iter().map(|bucket| {
+        out.bucket_list(&list.buckets, |bucket, out| {
             let [centre, min, max] = span(bucket);
-            let mut head = Map::new();
             for (name, value) in [("min", min), ("key", centre), ("max", max)] {
-                head.insert(name.into(), double(value));
+                out.insert(name, &double(value))?;
                 if !format.is_raw() {
-                    head.insert(format!("{name}_as_string"), format.text(value)?.into());
+                    out.insert(&format!("{name}_as_string"), &format.text(value)?)?;
                 }
             }
-            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
-        });
-        let bodies = bodies.collect::<Result<_>>()?;
-        out.insert("buckets".into(), bodies);
-        Ok(())
+            renderer.bucket(bucket.doc_count, &bucket.subs, out)
+        })
     }
 }
 

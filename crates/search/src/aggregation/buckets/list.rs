@@ -1,7 +1,8 @@
 //! The reduce and rendering that aggregations have in common whose buckets carry their own keys.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::aggregation::answer::members::Members;
 use crate::aggregation::answer::partial::{Key, ListBucket, ListPartial, Partial, compare_keys};
 use crate::aggregation::answer::reduce::Reducer;
 use crate::aggregation::answer::render::Renderer;
@@ -112,28 +113,30 @@ pub fn keys_text(keys: &[Key], sources: &[Source]) -> Result<String> {
     claimed::joined(&parts, "|")
 }
 
-/// Adds `key`, and `key_as_string` if the key is formatted.
-pub fn push_key(head: &mut Map<String, Value>, key: &Key, source: Option<&Source>) -> Result<()> {
-    let format = source.map_or(&Format::Raw, |source| &source.format);
-    head.insert("key".into(), key_json(key, format)?);
-    if !format.is_raw() && matches!(key, Key::Long(_) | Key::Double(_)) {
-        head.insert("key_as_string".into(), key_text(key, format)?.into());
-    }
-    Ok(())
+/// Whether a bucket shows its key as `key_as_string`, too.
+pub fn is_formatted(key: &Key, format: &Format) -> bool {
+    !format.is_raw() && matches!(key, Key::Long(_) | Key::Double(_))
 }
 
-/// Renders `buckets`; each starts with what `head` returns for it, followed by its document count.
+/// Adds `key`, and `key_as_string` if the key is formatted.
+pub fn push_key(out: &mut Members<'_>, key: &Key, source: Option<&Source>) -> Result<()> {
+    let format = source.map_or(&Format::Raw, |source| &source.format);
+    out.insert("key", &key_json(key, format)?)?;
+    match is_formatted(key, format) {
+        true => out.insert("key_as_string", &key_text(key, format)?),
+        false => Ok(()),
+    }
+}
+
+/// Renders `buckets`; each starts with what `head` writes for it, followed by its document count.
 pub fn render_buckets(
     list: &ListPartial,
     renderer: &Renderer<'_>,
-    out: &mut Map<String, Value>,
-    head: impl Fn(&ListBucket, &mut Map<String, Value>) -> Result<()>,
+    out: &mut Members<'_>,
+    head: impl Fn(&ListBucket, &mut Members<'_>) -> Result<()>,
 ) -> Result<()> {
-    let bodies = list.buckets.iter().map(|bucket| {
-        let mut map = Map::new();
-        head(bucket, &mut map)?;
-        Ok(Value::Object(renderer.bucket(map, bucket.doc_count, &bucket.subs)?))
-    });
-    out.insert("buckets".into(), bodies.collect::<Result<_>>()?);
-    Ok(())
+    out.bucket_list(&list.buckets, |bucket, out| {
+        head(bucket, out)?;
+        renderer.bucket(bucket.doc_count, &bucket.subs, out)
+    })
 }

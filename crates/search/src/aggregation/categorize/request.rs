@@ -7,8 +7,9 @@ use std::sync::Arc;
 use limber_mapping::analysis::{Analyzer, AnalyzerParts};
 use limber_mapping::{ObjectParser, RequestError};
 use limber_text::pattern::Pattern;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListBucket, ListPartial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -261,27 +262,19 @@ impl Render for CategorizeText {
         own.type_name.to_owned()
     }
 
-    fn render(
-        &self,
-        finding: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
-        let bodies = finding.buckets.iter().map(|bucket| {
+    fn render(&self, finding: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.bucket_list(&finding.buckets, |bucket, out| {
             let key = match &bucket.keys[0] {
                 Key::Term(key) => claimed::term(key)?,
                 _ => String::new(),
             };
-            let mut head = Map::new();
-            head.insert("doc_count".into(), bucket.doc_count.into());
-            head.insert("regex".into(), regex_of(&key).into());
+            out.insert("doc_count", &bucket.doc_count)?;
+            out.insert("regex", &regex_of(&key))?;
             // A tenth more than the longest string, so that somewhat longer ones match, too.
             let length = bucket.score as u64;
-            head.insert("max_matching_length".into(), (length * 11 / 10).into());
-            head.insert("key".into(), key.into());
-            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
-        });
-        out.insert("buckets".into(), bodies.collect::<Result<_>>()?);
-        Ok(())
+            out.insert("max_matching_length", &(length * 11 / 10))?;
+            out.insert("key", &key)?;
+            renderer.subs(&bucket.subs, out)
+        })
     }
 }

@@ -9,6 +9,7 @@ use limber_mapping::{ObjectParser, RequestError};
 use limber_store::Charge;
 use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::OwnFinding;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -39,9 +40,6 @@ const FIELD_COUNT_MAX: usize = 64;
 
 const MINIMUM_SUPPORT: f64 = 0.01;
 const SIZE: i32 = 10;
-
-/// Estimated bytes of a value in the JSON of the answer.
-const VALUE_BYTES: u64 = 128;
 
 /// Granularity of the memory charge, in bytes.
 const STEP_BYTES: u64 = 64 << 10;
@@ -249,9 +247,6 @@ impl Reduce for FrequentItemSets {
         let parts: Vec<Transactions> = parts.into_iter().filter_map(shard).collect();
         let found = self.mine(&parts, reducer.context())?;
         reducer.count_buckets(found.sets.len())?;
-        // Each set repeats its items.
-        let shown_bytes = |rank: &u32| VALUE_BYTES + found.items[*rank as usize].bytes();
-        reducer.count_bytes(found.sets.iter().flat_map(|set| &set.items).map(shown_bytes).sum());
         Ok(FrequentFinding::Reduced(found))
     }
 }
@@ -265,10 +260,10 @@ impl Render for FrequentItemSets {
         &self,
         finding: &FrequentFinding,
         renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
+        out: &mut Members<'_>,
     ) -> Result<()> {
         let FrequentFinding::Reduced(found) = finding else { return Ok(()) };
-        let bucket = |set: &ShownSet| -> Result<Value> {
+        out.bucket_list(&found.sets, |set, out| {
             let mut items: Vec<&Item> = set.items.iter().map(|&rank| &found.items[rank as usize]).collect();
             // The sort is stable: the values of a field stay in the order of their frequency.
             items.sort_by_key(|item| item.field);
@@ -283,14 +278,10 @@ impl Render for FrequentItemSets {
                 };
                 values.as_array_mut().expect("made above").push(part_json(&item.key, &source.format)?);
             }
-            let mut out = Map::new();
-            out.insert("key".into(), Value::Object(fields));
-            out.insert("doc_count".into(), set.doc_count.into());
-            out.insert("support".into(), double(set.support));
-            Ok(Value::Object(out))
-        };
-        out.insert("buckets".into(), found.sets.iter().map(bucket).collect::<Result<_>>()?);
-        Ok(())
+            out.insert("key", &fields)?;
+            out.insert("doc_count", &set.doc_count)?;
+            out.insert("support", &double(set.support))
+        })
     }
 }
 

@@ -2,8 +2,8 @@
 //! `InternalBoxplot`.
 
 use limber_mapping::{RequestError, Summary, SummaryColumn};
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::partial::{Finding, Partial};
 use super::super::answer::reduce::Reducer;
@@ -130,18 +130,14 @@ impl Reduce for Boxplot {
 }
 
 impl Render for Boxplot {
-    fn object_count(&self) -> u64 {
-        3
-    }
-
-    fn render(&self, digest: &Digest, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, digest: &Digest, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let (numbers, format) = (numbers(digest), &renderer.shape.format);
         for (name, number) in NAMES.iter().zip(numbers) {
-            out.insert((*name).into(), double(number));
+            out.insert(name, &double(number))?;
         }
         if !format.is_raw() {
             for (name, number) in NAMES.iter().zip(numbers) {
-                out.insert(format!("{name}_as_string"), format.text(number)?.into());
+                out.insert(&format!("{name}_as_string"), &format.text(number)?)?;
             }
         }
         Ok(())

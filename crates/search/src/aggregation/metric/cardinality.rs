@@ -2,8 +2,8 @@
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::OrderValues;
 use super::super::answer::partial::Partial;
 use super::super::answer::reduce::Reducer;
@@ -121,9 +121,8 @@ impl Reduce for Cardinality {
 }
 
 impl Render for Cardinality {
-    fn render(&self, sketch: &Box<Sketch>, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        out.insert("value".into(), sketch.cardinality().into());
-        Ok(())
+    fn render(&self, sketch: &Box<Sketch>, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.insert("value", &sketch.cardinality())
     }
 
     fn number(&self, finding: &Box<Sketch>, _: Option<&str>) -> Option<f64> {

@@ -3,8 +3,9 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{GridShape, Surface, decode_on_plane};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::OwnFinding;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -54,18 +55,14 @@ impl Reduce for CartesianBounds {
 }
 
 impl Render for CartesianBounds {
-    fn object_count(&self) -> u64 {
-        3
-    }
-
-    fn render(&self, state: &PlaneBounds, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, state: &PlaneBounds, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let PlaneBounds { x, y } = state;
         if !x.is_empty() {
             let bounds = json!({
                 "top_left": {"x": x.least, "y": y.most},
                 "bottom_right": {"x": x.most, "y": y.least},
             });
-            out.insert("bounds".into(), bounds);
+            out.insert("bounds", &bounds)?;
         }
         Ok(())
     }

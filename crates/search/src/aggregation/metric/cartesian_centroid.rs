@@ -3,8 +3,9 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{GridPoint, GridShape, PartKind, Position, Surface, decode_on_plane};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::OwnFinding;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -60,14 +61,13 @@ impl Reduce for CartesianCentroid {
 }
 
 impl Render for CartesianCentroid {
-    fn render(&self, state: &PlaneCentroid, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, state: &PlaneCentroid, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let PlaneCentroid { x, y, weight, .. } = state;
         if weight.value > 0.0 {
             let center = json!({"x": x.value / weight.value, "y": y.value / weight.value});
-            out.insert("location".into(), center);
+            out.insert("location", &center)?;
         }
-        out.insert("count".into(), state.count.into());
-        Ok(())
+        out.insert("count", &state.count)
     }
 }
 

@@ -4,6 +4,7 @@ use limber_mapping::RequestError;
 use limber_mapping::geo::{GRID_TURN, GeoPoint, GridShape, decode_latitude, decode_longitude};
 use serde_json::{Map, Value, json};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::OwnFinding;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -81,13 +82,8 @@ impl Reduce for GeoBounds {
 }
 
 impl Render for GeoBounds {
-    fn object_count(&self) -> u64 {
-        3
-    }
-
-    fn render(&self, state: &BoundsState, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        out.extend(self.to_json(state));
-        Ok(())
+    fn render(&self, state: &BoundsState, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.extend(&self.to_json(state))
     }
 }
 

@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
 use serde_json::{Map, Value, json};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::OwnFinding;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -60,9 +61,8 @@ impl Reduce for GeoCentroid {
 }
 
 impl Render for GeoCentroid {
-    fn render(&self, state: &CentroidState, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        out.extend(state.to_json());
-        Ok(())
+    fn render(&self, state: &CentroidState, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.extend(&state.to_json())
     }
 }
 

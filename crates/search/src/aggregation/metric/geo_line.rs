@@ -7,8 +7,9 @@ use std::collections::BinaryHeap;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::{ObjectParser, RequestError};
 use limber_segment::SegmentView;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -229,7 +230,7 @@ impl Reduce for GeoLine {
 }
 
 impl Render for GeoLine {
-    fn render(&self, line: &Line, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, line: &Line, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let mut coordinates = line.coordinates();
         let geometry = match coordinates.len() {
             1 => json!({"type": "Point", "coordinates": coordinates.remove(0)}),
@@ -239,10 +240,9 @@ impl Render for GeoLine {
         if self.shows_sort {
             properties["sort_values"] = line.stops.iter().map(|stop| stop.sort).collect();
         }
-        out.insert("type".into(), "Feature".into());
-        out.insert("geometry".into(), geometry);
-        out.insert("properties".into(), properties);
-        Ok(())
+        out.insert("type", "Feature")?;
+        out.insert("geometry", &geometry)?;
+        out.insert("properties", &properties)
     }
 }
 

@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -247,15 +248,9 @@ impl Reduce for MatrixStats {
 }
 
 impl Render for MatrixStats {
-    /// Each field has an object with two objects in it, which name every field.
-    fn object_count(&self) -> u64 {
-        let fields = self.fields.len() as u64;
-        1 + fields * (4 + fields)
-    }
-
-    fn render(&self, moments: &Moments, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, moments: &Moments, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let doc_count = if self.fields.is_empty() { 0 } else { moments.doc_count };
-        out.insert("doc_count".into(), doc_count.into());
+        out.insert("doc_count", &doc_count)?;
         if doc_count == 0 {
             return Ok(());
         }
@@ -263,9 +258,8 @@ impl Render for MatrixStats {
         // Each field names all of them twice.
         claimed::objects(2 * known.len(), known.iter().map(|&field| self.fields[field].field.as_str()))?;
         let fields = known.iter().map(|&field| self.field(field, &known, moments));
-        let fields = fields.collect::<Result<_>>()?;
-        out.insert("fields".into(), fields);
-        Ok(())
+        let fields: Vec<Value> = fields.collect::<Result<_>>()?;
+        out.insert("fields", &fields)
     }
 }
 

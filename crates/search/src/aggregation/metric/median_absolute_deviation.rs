@@ -2,8 +2,8 @@
 //! `MedianAbsoluteDeviationAggregator`.
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::OrderValues;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -78,7 +78,7 @@ impl Reduce for MedianAbsoluteDeviation {
 }
 
 impl Render for MedianAbsoluteDeviation {
-    fn render(&self, finding: &Digest, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, finding: &Digest, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let value = deviation(finding);
         single(out, value, !value.is_nan(), &renderer.shape.format)
     }

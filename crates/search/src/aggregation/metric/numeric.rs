@@ -6,6 +6,7 @@
 use limber_mapping::{RequestError, Summary, SummaryColumn};
 use serde_json::{Map, Value};
 
+use super::super::answer::members::{Members, Object};
 use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -198,22 +199,13 @@ impl Reduce for Metric {
 }
 
 impl Render for Metric {
-    fn object_count(&self) -> u64 {
-        match self.kind {
-            MetricKind::ExtendedStats => 8,
-            MetricKind::Stats => 2,
-            _ => 1,
-        }
-    }
-
     fn render(
         &self,
         state: &MetricState,
         renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
+        out: &mut Members<'_>,
     ) -> error::Result<()> {
-        out.extend(state.to_json(self, &renderer.shape.format)?);
-        Ok(())
+        state.write(self, &renderer.shape.format, out)
     }
 
     fn number(&self, state: &MetricState, value: Option<&str>) -> Option<f64> {
@@ -312,42 +304,41 @@ impl MetricState {
     }
 
     /// Renders the body of the answer.
-    pub fn to_json(self, metric: &Metric, format: &Format) -> error::Result<Map<String, Value>> {
-        let mut out = Map::new();
+    ///
+    /// # Errors
+    /// As for [`Object::put`].
+    pub fn write(self, metric: &Metric, format: &Format, out: &mut impl Object) -> error::Result<()> {
         match metric.kind {
-            MetricKind::ValueCount => {
-                out.insert("value".into(), self.count.into());
-            }
-            MetricKind::Avg => single(&mut out, self.avg(), self.count > 0, format)?,
-            MetricKind::Sum => single(&mut out, self.sum, true, format)?,
-            MetricKind::Min => single(&mut out, self.min, self.min.is_finite() || self.min.is_nan(), format)?,
-            MetricKind::Max => single(&mut out, self.max, self.max.is_finite() || self.max.is_nan(), format)?,
-            MetricKind::Stats => self.stats(&mut out, format)?,
+            MetricKind::ValueCount => out.put("value", self.count.into()),
+            MetricKind::Avg => single(out, self.avg(), self.count > 0, format),
+            MetricKind::Sum => single(out, self.sum, true, format),
+            MetricKind::Min => single(out, self.min, self.min.is_finite() || self.min.is_nan(), format),
+            MetricKind::Max => single(out, self.max, self.max.is_finite() || self.max.is_nan(), format),
+            MetricKind::Stats => self.stats(out, format),
             MetricKind::ExtendedStats => {
-                self.stats(&mut out, format)?;
-                self.extended(&mut out, metric.sigma, format)?;
+                self.stats(out, format)?;
+                self.extended(out, metric.sigma, format)
             }
         }
-        Ok(out)
     }
 
-    fn stats(&self, out: &mut Map<String, Value>, format: &Format) -> error::Result<()> {
-        out.insert("count".into(), self.count.into());
+    fn stats(&self, out: &mut impl Object, format: &Format) -> error::Result<()> {
+        out.put("count", self.count.into())?;
         let shown = |value: f64| if self.count > 0 { double(value) } else { Value::Null };
         let values = [("min", self.min), ("max", self.max), ("avg", self.avg())];
         for (name, value) in values {
-            out.insert(name.into(), shown(value));
+            out.put(name, shown(value))?;
         }
-        out.insert("sum".into(), double(self.sum));
+        out.put("sum", double(self.sum))?;
         if self.count > 0 && !format.is_raw() {
             for (name, value) in values.into_iter().chain([("sum", self.sum)]) {
-                out.insert(format!("{name}_as_string"), format.value(value)?);
+                out.put(&format!("{name}_as_string"), format.value(value)?)?;
             }
         }
         Ok(())
     }
 
-    fn extended(&self, out: &mut Map<String, Value>, sigma: f64, format: &Format) -> error::Result<()> {
+    fn extended(&self, out: &mut impl Object, sigma: f64, format: &Format) -> error::Result<()> {
         let (population, sampling) = (self.variance_population(), self.variance_sampling());
         let values = [
             ("sum_of_squares", self.sum_of_squares),
@@ -371,22 +362,22 @@ impl MetricState {
         ];
         let shown = |value: f64| if self.count > 0 { double(value) } else { Value::Null };
         for (name, value) in values {
-            out.insert(name.into(), shown(value));
+            out.put(name, shown(value))?;
         }
         let shown_bounds: Map<String, Value> =
             bounds.iter().map(|(name, value)| ((*name).to_owned(), shown(*value))).collect();
-        out.insert("std_deviation_bounds".into(), shown_bounds.into());
+        out.put("std_deviation_bounds", shown_bounds.into())?;
         if self.count > 0 && !format.is_raw() {
             for (position, (name, value)) in values.into_iter().enumerate() {
                 // Elasticsearch formats the deviations as strings, and the other values with the format's own
                 // type.
                 let text = if position < 4 { format.value(value)? } else { format.text(value)?.into() };
-                out.insert(format!("{name}_as_string"), text);
+                out.put(&format!("{name}_as_string"), text)?;
             }
             let texts =
                 bounds.iter().map(|(name, value)| Ok(((*name).to_owned(), format.text(*value)?.into())));
             let texts: Map<String, Value> = texts.collect::<error::Result<_>>()?;
-            out.insert("std_deviation_bounds_as_string".into(), texts.into());
+            out.put("std_deviation_bounds_as_string", texts.into())?;
         }
         Ok(())
     }
@@ -394,14 +385,14 @@ impl MetricState {
 
 /// Adds `value`, and `value_as_string` if the value is formatted.
 pub(super) fn single(
-    out: &mut Map<String, Value>,
+    out: &mut impl Object,
     value: f64,
     has_value: bool,
     format: &Format,
 ) -> error::Result<()> {
-    out.insert("value".into(), if has_value { double(value) } else { Value::Null });
+    out.put("value", if has_value { double(value) } else { Value::Null })?;
     if has_value && !format.is_raw() {
-        out.insert("value_as_string".into(), format.text(value)?.into());
+        out.put("value_as_string", format.text(value)?.into())?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use limber_mapping::number::java_double;
 use limber_mapping::{ObjectParser, RequestError, Summary, SummaryColumn};
 use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::partial::Partial;
 use super::super::answer::reduce::Reducer;
@@ -287,10 +288,6 @@ impl Reduce for Percentiles {
 }
 
 impl Render for Percentiles {
-    fn object_count(&self) -> u64 {
-        2 + self.points.len() as u64 / 2
-    }
-
     fn typed_name(&self, _: &Aggregation, _: &Box<Distribution>, _: &Shape) -> String {
         self.full_name().to_owned()
     }
@@ -299,10 +296,9 @@ impl Render for Percentiles {
         &self,
         distribution: &Box<Distribution>,
         renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
+        out: &mut Members<'_>,
     ) -> Result<()> {
-        out.extend(self.json_of(&renderer.shape.format, |point| self.answer(distribution, point))?);
-        Ok(())
+        out.extend(&self.json_of(&renderer.shape.format, |point| self.answer(distribution, point))?)
     }
 
     fn number(&self, finding: &Box<Distribution>, value: Option<&str>) -> Option<f64> {

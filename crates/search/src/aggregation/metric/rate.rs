@@ -6,8 +6,8 @@
 
 use limber_mapping::{RequestError, Summary, SummaryColumn};
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::OrderValues;
 use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
@@ -138,12 +138,7 @@ impl Reduce for Rate {
 }
 
 impl Render for Rate {
-    fn render(
-        &self,
-        found: &RateFinding,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, found: &RateFinding, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         single(out, found.rate(), true, &renderer.shape.format)
     }
 

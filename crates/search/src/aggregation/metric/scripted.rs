@@ -15,6 +15,7 @@ use limber_script::{
 use limber_segment::SegmentView;
 use serde_json::{Map, Value as Json};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::answer::reduce::{Reducer, in_reduce};
 use super::super::answer::render::Renderer;
@@ -24,7 +25,6 @@ use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
-use super::super::values::claimed;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::BoundScript;
@@ -187,9 +187,8 @@ impl Reduce for ScriptedMetric {
 }
 
 impl Render for ScriptedMetric {
-    fn render(&self, found: &ScriptedFinding, _: &Renderer<'_>, out: &mut Map<String, Json>) -> Result<()> {
-        out.insert("value".into(), claimed::value(&found.value)?);
-        Ok(())
+    fn render(&self, found: &ScriptedFinding, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.insert("value", &found.value)
     }
 
     fn number(&self, finding: &ScriptedFinding, value: Option<&str>) -> Option<f64> {

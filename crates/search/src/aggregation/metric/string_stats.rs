@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::FixedState;
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Finding, Key, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -142,34 +143,29 @@ impl Reduce for StringStats {
 }
 
 impl Render for StringStats {
-    fn render(
-        &self,
-        found: &StringFinding,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, found: &StringFinding, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let format = &renderer.shape.format;
-        out.insert("count".into(), found.count.into());
+        out.insert("count", &found.count)?;
         if found.count == 0 {
             for name in ["min_length", "max_length", "avg_length"] {
-                out.insert(name.into(), Value::Null);
+                out.insert(name, &Value::Null)?;
             }
-            out.insert("entropy".into(), double(0.0));
+            out.insert("entropy", &double(0.0))?;
         } else {
-            out.insert("min_length".into(), found.min_length.into());
-            out.insert("max_length".into(), found.max_length.into());
-            out.insert("avg_length".into(), double(found.total_length as f64 / found.count as f64));
-            out.insert("entropy".into(), double(found.entropy()));
+            out.insert("min_length", &found.min_length)?;
+            out.insert("max_length", &found.max_length)?;
+            out.insert("avg_length", &double(found.total_length as f64 / found.count as f64))?;
+            out.insert("entropy", &double(found.entropy()))?;
         }
         if self.show_distribution {
             let shares =
                 found.distribution().into_iter().map(|(char, share)| (char.to_string(), double(share)));
-            out.insert("distribution".into(), Value::Object(shares.collect()));
+            out.insert("distribution", &Value::Object(shares.collect()))?;
         }
         if found.count > 0 && matches!(format, super::super::values::format::Format::Decimal(_)) {
             for name in &NAMES[1..] {
                 let number = found.number(name).unwrap_or(f64::NAN);
-                out.insert(format!("{name}_as_string"), format.text(number)?.into());
+                out.insert(&format!("{name}_as_string"), &format.text(number)?)?;
             }
         }
         Ok(())

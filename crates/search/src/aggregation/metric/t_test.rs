@@ -3,8 +3,8 @@
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, SegmentView};
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -196,7 +196,7 @@ impl Reduce for TTest {
 }
 
 impl Render for TTest {
-    fn render(&self, finding: &Samples, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, finding: &Samples, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let value = probability(finding, self.kind);
         single(out, value, !value.is_nan(), &renderer.shape.format)
     }

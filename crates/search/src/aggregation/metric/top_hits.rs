@@ -7,9 +7,10 @@ use std::fmt;
 use limber_mapping::RequestError;
 use limber_script::Script;
 use limber_segment::{DocId, SegmentView};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::answer::hit_reader::{HitReader, WantedHits};
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -174,27 +175,20 @@ impl Reduce for TopHits {
 }
 
 impl Render for TopHits {
-    fn render(
-        &self,
-        found: &TopHitsFound,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, found: &TopHitsFound, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let max_score = match found.max_score.is_finite() {
             true => float_to_json(found.max_score),
             false => Value::Null,
         };
-        let shown = |hit: &FoundHit| hit.fetched.to_json(renderer.node_id);
-        let hits: Vec<Value> = found.hits.iter().map(shown).collect::<Result<_>>()?;
-        out.insert(
-            "hits".into(),
-            json!({
-                "total": { "value": found.total, "relation": "eq" },
-                "max_score": max_score,
-                "hits": hits,
-            }),
-        );
-        Ok(())
+        out.object("hits", |out| {
+            out.insert("total", &json!({ "value": found.total, "relation": "eq" }))?;
+            out.insert("max_score", &max_score)?;
+            out.list("hits", &found.hits, |hit| {
+                let mut shown = Vec::new();
+                hit.fetched.write_json(&mut shown, renderer.node_id, false)?;
+                Ok(shown)
+            })
+        })
     }
 }
 

@@ -4,8 +4,9 @@
 use limber_mapping::RequestError;
 use limber_mapping::date::Resolution;
 use limber_segment::{DocId, SegmentView};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::partial::Partial;
 use super::super::answer::reduce::Reducer;
@@ -178,16 +179,10 @@ impl Reduce for TopMetrics {
 }
 
 impl Render for TopMetrics {
-    fn render(
-        &self,
-        found: &TopHitsFound,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, found: &TopHitsFound, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let sort_source = renderer.shape.sources.get(self.metric_count);
         let names = || self.fields[..self.metric_count].iter().map(|values| values.field.as_str());
-        claimed::objects(found.hits.len(), names())?;
-        let top = found.hits.iter().map(|hit| {
+        out.list("top", &found.hits, |hit| {
             let shown = |value: &Value| match (value.as_i64(), sort_source) {
                 (Some(key), Some(Source { format: Format::Date { format, zone }, field, .. })) => {
                     let resolution = field.as_ref().map_or(Resolution::Millis, |field| field.resolution());
@@ -204,14 +199,9 @@ impl Render for TopMetrics {
                 let values = fields.and_then(|fields| fields.get(name));
                 Ok((claimed::name(name)?, values.map_or(Ok(Value::Null), middle)?))
             });
-            let mut entry = Map::new();
-            entry.insert("sort".into(), sort.into());
-            entry.insert("metrics".into(), Value::Object(metrics.collect::<Result<_>>()?));
-            Ok(Value::Object(entry))
-        });
-        let top = top.collect::<Result<_>>()?;
-        out.insert("top".into(), top);
-        Ok(())
+            let metrics = Value::Object(metrics.collect::<Result<_>>()?);
+            Ok(json!({"sort": sort, "metrics": metrics}).to_string().into_bytes())
+        })
     }
 
     fn number(&self, finding: &TopHitsFound, value: Option<&str>) -> Option<f64> {

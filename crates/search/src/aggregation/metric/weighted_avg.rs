@@ -3,8 +3,8 @@
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::OrderValues;
 use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
@@ -151,12 +151,7 @@ impl Reduce for WeightedAvg {
 }
 
 impl Render for WeightedAvg {
-    fn render(
-        &self,
-        finding: &WeightedSums,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, finding: &WeightedSums, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         let avg = finding.avg();
         single(out, avg, !avg.is_nan(), &renderer.shape.format)
     }

@@ -4,7 +4,7 @@
 //! Source: Elasticsearch's `BucketMetricsPipelineAggregator` and its subclasses.
 
 use limber_mapping::RequestError;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::answer::partial::Partial;
 use super::super::metric::{Metric, MetricKind, MetricState};
@@ -208,7 +208,8 @@ impl Pipeline for BucketMetric {
             .iter()
             .map(|name| ((*name).to_owned(), state.order_value(self.kind, Some(name), self.sigma)))
             .collect();
-        let body = state.to_json(&metric, &self.format)?;
+        let mut body = Map::new();
+        state.write(&metric, &self.format, &mut body)?;
         Ok(PipelineValue { typed_name, body, numbers, bucket: None }.into_partial())
     }
 }

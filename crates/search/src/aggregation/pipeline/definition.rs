@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use limber_script::{Script, ScriptContext};
 use serde_json::{Map, Value};
 
+use super::super::answer::members::Object;
 use super::super::answer::partial::Partial;
 use super::super::bind::Shape;
 use super::super::tree::Aggregation;
@@ -95,13 +96,13 @@ impl SimpleValue {
     ///
     /// # Errors
     /// Fails when there is no memory for them, or when the client has disconnected.
-    pub fn write(&self, out: &mut Map<String, Value>) -> Result<()> {
+    pub fn write(&self, out: &mut impl Object) -> Result<()> {
         let shown = if self.value.is_finite() { double(self.value) } else { Value::Null };
-        out.insert("value".into(), shown);
-        if let Some(text) = &self.text {
-            out.insert("value_as_string".into(), claimed::name(text)?.into());
+        out.put("value", shown)?;
+        match &self.text {
+            Some(text) => out.put("value_as_string", claimed::name(text)?.into()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Does the same as [`PipelineValue::number`].

@@ -7,8 +7,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Bucket, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -123,13 +123,12 @@ impl Render for DiversifiedSampler {
         "sampler".to_owned()
     }
 
-    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         if renderer.shape.is_mapped {
             return renderer.single(bucket, out);
         }
         // Without the field there is no sample, so the sub-aggregations are not shown.
-        out.insert("doc_count".into(), bucket.doc_count.into());
-        Ok(())
+        out.insert("doc_count", &bucket.doc_count)
     }
 }
 

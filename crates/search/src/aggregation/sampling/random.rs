@@ -7,8 +7,8 @@
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use limber_store::random::{INCREMENT, mix};
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Bucket, Finding, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -133,11 +133,10 @@ impl Render for RandomSampler {
         "random_sampler".to_owned()
     }
 
-    fn render(&self, sample: &Sample, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        out.insert("seed".into(), sample.seed.into());
-        out.insert("probability".into(), double(self.probability));
-        out.extend(renderer.bucket(Map::new(), sample.bucket.doc_count, &sample.bucket.subs)?);
-        Ok(())
+    fn render(&self, sample: &Sample, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.insert("seed", &sample.seed)?;
+        out.insert("probability", &double(self.probability))?;
+        renderer.single(&sample.bucket, out)
     }
 }
 

@@ -4,12 +4,12 @@
 //! Source: Elasticsearch's `SignificantTermsAggregationBuilder`, `InternalSignificantTerms`.
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListBucket, ListPartial};
 use super::super::answer::reduce::{Reducer, check_one_type};
 use super::super::answer::render::Renderer;
-use super::super::buckets::list::{groups, push_key};
+use super::super::buckets::list::{groups, key_json, push_key};
 use super::super::options::Options;
 use super::super::source::Source;
 use super::super::terms::{Include, count, positive};
@@ -136,33 +136,25 @@ impl Significance {
     }
 
     /// Renders the counts of both sets of documents, and the buckets.
-    pub fn render(
-        &self,
-        list: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    pub fn render(&self, list: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         if renderer.shape.is_mapped {
-            out.insert("doc_count".into(), list.doc_count.into());
-            out.insert("bg_count".into(), list.background.into());
+            out.insert("doc_count", &list.doc_count)?;
+            out.insert("bg_count", &list.background)?;
         }
-        let bodies = list.buckets.iter().map(|bucket: &ListBucket| {
-            let mut head = Map::new();
-            let source = renderer.shape.sources.first();
-            push_key(&mut head, &bucket.keys[0], source)?;
-            // Elasticsearch shows booleans as `true` and `false` here.
-            if let (Some(Source { format: Format::Boolean, .. }), Key::Long(value)) =
-                (source, &bucket.keys[0])
-            {
-                head.insert("key_as_string".into(), (*value != 0).into());
+        let source = renderer.shape.sources.first();
+        out.bucket_list(&list.buckets, |bucket: &ListBucket, out| {
+            match (source, &bucket.keys[0]) {
+                // Elasticsearch shows booleans as `true` and `false` here.
+                (Some(Source { format: format @ Format::Boolean, .. }), key @ Key::Long(value)) => {
+                    out.insert("key", &key_json(key, format)?)?;
+                    out.insert("key_as_string", &(*value != 0))?;
+                }
+                (source, key) => push_key(out, key, source)?,
             }
-            head.insert("doc_count".into(), bucket.doc_count.into());
-            head.insert("score".into(), double(bucket.score));
-            head.insert("bg_count".into(), bucket.background.into());
-            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
-        });
-        let bodies = bodies.collect::<Result<_>>()?;
-        out.insert("buckets".into(), bodies);
-        Ok(())
+            out.insert("doc_count", &bucket.doc_count)?;
+            out.insert("score", &double(bucket.score))?;
+            out.insert("bg_count", &bucket.background)?;
+            renderer.subs(&bucket.subs, out)
+        })
     }
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext};
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -127,12 +127,7 @@ impl Render for SignificantTerms {
         (if is_number { "siglterms" } else { "sigsterms" }).to_owned()
     }
 
-    fn render(
-        &self,
-        finding: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, finding: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         self.request.render(finding, renderer, out)
     }
 }

@@ -10,8 +10,9 @@ use foldhash::fast::FixedState;
 use limber_mapping::{Field, Mapping, RequestError};
 use limber_script::{Script, ScriptContext};
 use limber_segment::{DocId, SegmentView};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
@@ -156,12 +157,7 @@ impl Render for SignificantText {
         "sigsterms".to_owned()
     }
 
-    fn render(
-        &self,
-        finding: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, finding: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         self.request.render(finding, renderer, out)
     }
 }

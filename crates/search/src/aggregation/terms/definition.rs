@@ -3,8 +3,8 @@
 
 use limber_mapping::RequestError;
 use limber_work as work;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::{TermBucket, TermKey, TermsPartial};
 use super::super::answer::reduce::Reducer;
@@ -125,17 +125,10 @@ impl Render for Terms {
         name.to_owned()
     }
 
-    fn render(
-        &self,
-        terms: &TermsPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
-        out.insert("doc_count_error_upper_bound".into(), terms.error.into());
-        out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
-        let buckets = terms.buckets.iter().map(|bucket| self.bucket(bucket, renderer));
-        out.insert("buckets".into(), buckets.collect::<Result<_>>()?);
-        Ok(())
+    fn render(&self, terms: &TermsPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.insert("doc_count_error_upper_bound", &terms.error)?;
+        out.insert("sum_other_doc_count", &terms.other_doc_count)?;
+        out.bucket_list(&terms.buckets, |bucket, out| self.bucket(bucket, renderer, out))
     }
 
     fn java_name(&self, finding: &TermsPartial, _: Option<&str>) -> &'static str {
@@ -152,33 +145,29 @@ fn first_key(terms: &TermsPartial) -> Option<&TermKey> {
 }
 
 impl Terms {
-    fn bucket(&self, bucket: &TermBucket, renderer: &Renderer<'_>) -> Result<Value> {
+    fn bucket(&self, bucket: &TermBucket, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         work::check_beyond_deadline()?;
         let format = &renderer.shape.format;
-        let mut head = Map::new();
-        let text = match &bucket.key {
+        match &bucket.key {
             TermKey::Long(key) => {
-                head.insert("key".into(), format.long(*key));
-                (!format.is_raw()).then(|| format.text_of_long(*key)).transpose()?
+                out.insert("key", &format.long(*key))?;
+                if !format.is_raw() {
+                    out.insert("key_as_string", &format.text_of_long(*key)?)?;
+                }
             }
             TermKey::Double(key) => {
-                head.insert("key".into(), double(*key));
-                (!format.is_raw()).then(|| format.text(*key)).transpose()?
+                out.insert("key", &double(*key))?;
+                if !format.is_raw() {
+                    out.insert("key_as_string", &format.text(*key)?)?;
+                }
             }
-            TermKey::Several(_) => None,
-            TermKey::Term(term) => {
-                head.insert("key".into(), format.text_of_term(term)?.into());
-                None
-            }
-        };
-        if let Some(text) = text {
-            head.insert("key_as_string".into(), text.into());
+            TermKey::Several(_) => {}
+            TermKey::Term(term) => out.insert("key", &format.text_of_term(term)?)?,
         }
-        head.insert("doc_count".into(), bucket.doc_count.into());
+        out.insert("doc_count", &bucket.doc_count)?;
         if self.show_error {
-            head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
+            out.insert("doc_count_error_upper_bound", &bucket.error)?;
         }
-        renderer.subs(&bucket.subs, &mut head)?;
-        Ok(Value::Object(head))
+        renderer.subs(&bucket.subs, out)
     }
 }

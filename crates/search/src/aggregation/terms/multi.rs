@@ -9,8 +9,9 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::super::answer::members::Members;
 use super::super::answer::order::BucketOrder;
 use super::super::answer::partial::{Key, Partial, TermKey, TermsPartial};
 use super::super::answer::reduce::Reducer;
@@ -120,31 +121,23 @@ impl Reduce for MultiTerms {
 }
 
 impl Render for MultiTerms {
-    fn render(
-        &self,
-        terms: &TermsPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
-        out.insert("doc_count_error_upper_bound".into(), terms.error.into());
-        out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
+    fn render(&self, terms: &TermsPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
+        out.insert("doc_count_error_upper_bound", &terms.error)?;
+        out.insert("sum_other_doc_count", &terms.other_doc_count)?;
         let sources = &renderer.shape.sources;
         let format =
             |key_index: usize| sources.get(key_index).map_or(&Format::Raw, |source: &Source| &source.format);
-        let buckets = terms.buckets.iter().map(|bucket| {
-            let TermKey::Several(keys) = &bucket.key else { return Ok(Value::Null) };
+        out.bucket_list(&terms.buckets, |bucket, out| {
+            let TermKey::Several(keys) = &bucket.key else { return Ok(()) };
             let shown = keys.iter().enumerate().map(|(key_index, key)| part_json(key, format(key_index)));
-            let mut head = Map::new();
-            head.insert("key".into(), shown.collect::<Result<_>>()?);
-            head.insert("key_as_string".into(), keys_text(keys, sources)?.into());
+            let shown: Vec<Value> = shown.collect::<Result<_>>()?;
+            out.insert("key", &shown)?;
+            out.insert("key_as_string", &keys_text(keys, sources)?)?;
             if self.request.show_error {
-                head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
+                out.insert("doc_count_error_upper_bound", &bucket.error)?;
             }
-            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
-        });
-        let buckets = buckets.collect::<Result<_>>()?;
-        out.insert("buckets".into(), buckets);
-        Ok(())
+            renderer.bucket(bucket.doc_count, &bucket.subs, out)
+        })
     }
 }
 

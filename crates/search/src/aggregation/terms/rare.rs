@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
-use serde_json::{Map, Value};
 
+use super::super::answer::members::Members;
 use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::answer::reduce::{Reducer, check_one_type};
 use super::super::answer::render::Renderer;
@@ -162,12 +162,7 @@ impl Render for RareTerms {
         name.to_owned()
     }
 
-    fn render(
-        &self,
-        list: &ListPartial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> Result<()> {
+    fn render(&self, list: &ListPartial, renderer: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
         render_buckets(list, renderer, out, |bucket, head| {
             push_key(head, &bucket.keys[0], renderer.shape.sources.first())
         })

@@ -6,9 +6,9 @@
 //! is claimed first. The code that renders an aggregation clones no names, keys or trees of JSON itself;
 //! `tests/architecture/tests/aggregations.rs` checks that.
 
-use limber_mapping::{claim_object, claim_tree, member_bytes};
+use limber_mapping::{claim_tree, member_bytes};
 use limber_work as work;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::error::Result;
 
@@ -48,15 +48,6 @@ pub fn joined(texts: &[String], separator: &str) -> Result<String> {
 pub fn value(value: &Value) -> Result<Value> {
     claim_tree(value)?;
     Ok(value.clone())
-}
-
-/// Copies a JSON object.
-///
-/// # Errors
-/// As for [`name`].
-pub fn object(object: &Map<String, Value>) -> Result<Map<String, Value>> {
-    claim_object(object)?;
-    Ok(object.clone())
 }
 
 /// Claims the memory of `times` objects whose members have these names, before any of them is made.

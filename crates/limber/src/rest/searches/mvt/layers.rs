@@ -28,8 +28,13 @@ pub fn tile_of(asked: &Asked, mut found: SearchResponse) -> Result<Vec<u8>> {
         layer.write(&mut tile)?;
     }
     drop(hits);
-    let mut own = |name: &str| found.aggregations.as_mut()?.as_object_mut()?.shift_remove(name);
+    let mut aggregations = found.aggregations_to_json().map_err(|error| refused(&error))?;
+    let mut own = |name: &str| aggregations.as_object_mut()?.shift_remove(name);
     let (grid, bounds) = (own(GRID), own(BOUNDS));
+    // The layer of metadata shows the request's own aggregations.
+    if found.aggregations.is_some() {
+        found.aggregations = Some(aggregations.to_string().into_bytes());
+    }
     if let Some(buckets) = grid.as_ref().and_then(|grid| grid["buckets"].as_array())
         && !buckets.is_empty()
     {
