@@ -29,7 +29,7 @@ fn answer(aggregations: Value) -> Result<Value, (String, String)> {
     let mut request = SearchRequest::parse(&body, &UrlParameters::default()).map_err(shown)?;
     request.typed_keys = true;
     match limber_search::execute(&shards, &request, &context()) {
-        Ok(response) => Ok(response.aggregations.expect("aggregations")),
+        Ok(response) => Ok(response.aggregations_to_json().expect("JSON")),
         Err(Error::AllShardsFailed { failures, .. }) => Err(shown(failures[0].reason.clone())),
         Err(error) => Err(shown(error.to_request_error())),
     }
