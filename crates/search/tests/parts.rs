@@ -150,6 +150,10 @@ fn metric() -> impl Strategy<Value = Value> {
         1 => terms.prop_map(|field| json!({ "value_count": { "field": field } })),
         1 => Just(json!({ "sum": { "field": "some", "missing": 7 } })),
         1 => counted(),
+        1 => Just(json!({ "scripted_metric": {
+            "init_script": "state.sum = 0", "map_script": "state.sum += doc['few'].value", "combine_script": "return state.sum",
+            "reduce_script": "long sum = 0; for (one in states) { if (one != null) { sum += one } } return sum",
+        } })),
         1 => prop::sample::select(vec![
             json!({ "weighted_avg": { "value": { "field": "price" }, "weight": { "field": "few" } } }),
             json!({ "weighted_avg": { "value": { "field": "some" }, "weight": { "field": "price" } } }),
@@ -337,6 +341,81 @@ proptest! {
             let found = found.aggregations_to_json().expect("JSON");
             check_alike(&answer(&with_workers(), shard, &none).0, &found, "")?;
         }
+    }
+}
+
+/// Orders of which nothing is known before they are computed, and those that count all hits.
+fn order() -> impl Strategy<Value = Value> {
+    let script = |source: &str, kind: &str| json!({ "_script": { "type": kind, "script": source, "order": "desc" } });
+    let runtime = json!({ "runtime_mappings": {
+        "dearer": { "type": "double", "script": "emit(doc['price'].value * 2 + doc['few'].value)" },
+        "named": { "type": "keyword", "script": "emit(doc['k'].value + '/' + doc['few'].value)" },
+    } });
+    let sorted = |sort: Value| json!({ "sort": sort });
+    let with_runtime = move |sort: Value| {
+        let mut body = runtime.clone();
+        body["sort"] = sort;
+        body
+    };
+    let scored = |function: Value| json!({ "functions": [function] });
+    prop::sample::select(vec![
+        sorted(script("doc['few'].value", "number")),
+        sorted(json!([script("doc['k'].value", "string"), { "price": "asc" }])),
+        with_runtime(json!([{ "dearer": "desc" }])),
+        with_runtime(json!([{ "named": "asc" }, { "long": "desc" }])),
+        sorted(json!([{ "price": "desc" }, { "few": "asc" }])),
+        json!({ "collapse": { "field": "id" }, "sort": [{ "few": "desc" }, { "price": "asc" }] }),
+        json!({ "collapse": { "field": "few" } }),
+        scored(json!({ "script_score": { "script": "doc['few'].value * 3 + doc['price'].value % 2 + 40" } })),
+        scored(json!({ "random_score": { "seed": 7, "field": "long" } })),
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_best_hits_do_not_depend_on_the_cut(
+        order in order(),
+        query in query(),
+        size in prop::sample::select(vec![1u32, 10, 700]),
+        counts in any::<bool>(),
+    ) {
+        let mut body = json!({ "size": size, "query": query, "track_total_hits": counts });
+        for (name, value) in order.as_object().expect("an object") {
+            match name.as_str() {
+                "functions" => {
+                    body["query"] = json!({ "function_score": { "query": query, "functions": value } });
+                }
+                _ => body[name] = value.clone(),
+            }
+        }
+        let index = &*INDEX;
+        let found = |context: &SearchContext, shard: &ShardSnapshot| {
+            let response = search_in(context, std::slice::from_ref(shard), &body);
+            let hits = response.hits.iter().map(|hit| format!("{:?} {:?} {:?}", hit.id, hit.score, hit.sort));
+            (hits.collect::<Vec<_>>(), response.max_score, response.total)
+        };
+        let expected = found(&alone(), &index.whole);
+        for (shard, context) in [(&index.whole, with_workers()), (&index.cut, alone()), (&index.cut, with_workers())] {
+            prop_assert_eq!(&found(&context, shard), &expected);
+        }
+        prop_assert_eq!(found(&alone(), &index.deleted), found(&with_workers(), &index.deleted));
+    }
+}
+
+/// A document with several values of the field is refused if it is among the best, whoever has found it.
+#[test]
+fn documents_of_several_groups_are_refused_alike() {
+    let index = &*INDEX;
+    for sort in [json!([{ "price": "desc" }]), json!([{ "at": "asc" }])] {
+        let body = json!({ "size": 3, "collapse": { "field": "many" }, "sort": sort });
+        let request = limber_search::SearchRequest::parse(&body, &Default::default()).expect("valid");
+        let outcome = |context: &SearchContext| {
+            limber_search::execute(std::slice::from_ref(&index.whole), &request, context).map(|found| found.total)
+        };
+        let text = |context: &SearchContext| format!("{:?}", outcome(context).map_err(|error| error.to_string()));
+        assert_eq!(text(&alone()), text(&with_workers()));
     }
 }
 

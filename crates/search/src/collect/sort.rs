@@ -279,6 +279,11 @@ impl BoundSort {
         self.kind == KeyKind::Term && (self.script.is_some() || self.runtime.is_some())
     }
 
+    /// Whether the keys are computed for each document, and nothing is known about them before.
+    pub fn is_computed(&self) -> bool {
+        self.nested.is_none() && (self.script.is_some() || self.runtime.is_some())
+    }
+
     /// Whether documents without a term come before all others.
     pub fn missing_terms_first(&self) -> bool {
         self.missing_terms == MissingTerms::First

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{expand, fusion, profile};
 use crate::aggregation::{self, Aggregations, ShardAggregations};
-use crate::collect::{Hit, KeyKind, TopScores, widened};
+use crate::collect::{Hit, KeyKind, widened};
 use crate::context::failures::failure;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
@@ -390,10 +390,7 @@ fn charge_hits(
             hits = hits.saturating_add(collected_hits(request).min(snapshot.doc_count()));
         }
     }
-    // The best document of a group is held by rank, by group, and among those of all segments.
-    let copies = if request.collapse.is_some() { 3 } else { 1 };
-    let bytes = hits.saturating_mul(copies * TopScores::HIT_BYTES * (1 + request.sort.len() as u64));
-    Ok(context.ledger.request.charge(bytes, "<hits of a search>")?)
+    Ok(context.ledger.request.charge(shard::hit_bytes(request, hits), "<hits of a search>")?)
 }
 
 /// Refuses sort keys of different kinds, which do not compare.

@@ -184,6 +184,11 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 
+    /// Whether no upper bound of its scores is known, so that all its documents are scored to find the best.
+    fn has_unbounded_scores(&self) -> bool {
+        false
+    }
+
     /// Whether its documents are found so fast, in postings, points, columns or cached sets, that finding
     /// them twice costs little compared with what is done with them.
     fn is_quick(&self) -> bool {

@@ -139,6 +139,10 @@ impl BoundNode for ProfiledNode {
         self.inner.explain(segment, doc)
     }
 
+    fn has_unbounded_scores(&self) -> bool {
+        self.inner.node.has_unbounded_scores()
+    }
+
     fn class(&self) -> &'static str {
         self.inner.node.class()
     }

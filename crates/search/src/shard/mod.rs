@@ -19,3 +19,4 @@ mod top;
 pub(crate) use parts::{CountOnly, Split};
 pub(crate) use search::{After, ShardRequest, search};
 pub(crate) use sink::Sink;
+pub(crate) use top::hit_bytes;

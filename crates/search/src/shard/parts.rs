@@ -1,19 +1,23 @@
 //! Searches a shard in parts, in parallel: "which documents are next for an idle thread?"
 //!
-//! This is only done where every document is visited and none is ranked: for aggregations and exact counts.
-//! Whatever the segments know about themselves is read first, once. The remaining documents are divided
-//! into parts of a few windows, which threads claim one after the other. Each thread has a sink of its own;
-//! their results are merged afterwards ([`Split`]). The division depends on the shard only. Results do not
-//! depend on which thread claimed which part, except for the last digit of a sum of doubles.
+//! This is only done where every document is visited in any case: for aggregations, exact counts, and hits
+//! in an order of which nothing is known before it is computed. Whatever the segments know about themselves
+//! is read first, once. The remaining documents are divided into parts of a few windows, which threads claim
+//! one after the other. Each thread has a sink of its own ([`Split`]) and keeps its own best hits; both are
+//! merged afterwards. The division depends on the shard only. Results do not depend on which thread claimed
+//! which part, except for the last digit of a sum of doubles.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_segment::{DocId, SegmentView};
+use limber_store::Charge;
 use limber_store::sync::Mutex;
 
+use super::ShardRequest;
 use super::run::{Progress, Run};
 use super::sink::Sink;
-use super::top::Top;
+use super::top::{self, Top};
+use crate::collect::Hit;
 use crate::context::workers;
 use crate::error::{Error, Result};
 use crate::matcher::WINDOW;
@@ -81,36 +85,81 @@ struct Plan {
 }
 
 /// The results of the threads, besides those in their sinks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Outcome {
     total: u64,
+    is_lower_bound: bool,
+    max_score: f32,
     timed_out: bool,
+    /// The best hits of each thread, best first, and the charge for them.
+    hits: Vec<(Vec<Hit>, Charge)>,
     error: Option<Error>,
 }
 
+impl Outcome {
+    fn new() -> Outcome {
+        Outcome {
+            total: 0,
+            is_lower_bound: false,
+            max_score: f32::NEG_INFINITY,
+            timed_out: false,
+            hits: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Adds what one thread has found. `charge`: for its hits, if it has kept any.
+    fn add(&mut self, run: Run<'_, '_, '_, '_>, charge: Option<Charge>) {
+        self.total += run.total;
+        self.is_lower_bound |= run.is_lower_bound;
+        self.max_score = self.max_score.max(run.max_score);
+        self.timed_out |= run.timed_out;
+        self.hits.extend(charge.map(|charge| (run.top.finish(run.shard), charge)));
+    }
+}
+
 impl<'a> Run<'a, '_, '_, '_> {
-    /// Whether neither the order of documents nor the hits found before matter.
+    /// Whether all documents are visited, so that neither their order nor the hits found before matter.
     pub(super) fn can_split(&self) -> bool {
-        let counts_all = self.sink.is_some() || self.count_limit == Some(u64::MAX);
-        counts_all
-            && self.count_max == 0
-            && !self.scoring
+        let visits_all = match self.count_max {
+            0 => {
+                let counts_all = self.sink.is_some() || self.count_limit == Some(u64::MAX);
+                counts_all && !self.scoring && matches!(self.top, Top::Scores(_))
+            }
+            _ => self.sink.is_none() && self.ranks_all(),
+        };
+        visits_all
             && self.post_filter.is_none()
             && self.request.min_score.is_none()
             && self.request.terminate_after == 0
-            && matches!(self.top, Top::Scores(_))
     }
 
-    /// Does what [`Run::segments`] does, on as many threads as are idle.
-    pub(super) fn segments_in_parts(&mut self, split: &dyn Split) -> Result<()> {
+    /// Whether every match must be looked at to find the best ones.
+    fn ranks_all(&self) -> bool {
+        match &self.top {
+            Top::Scores(_) => self.query.node.has_unbounded_scores(),
+            Top::Fields(top) => top.sorts[0].is_computed() || self.count_limit == Some(u64::MAX),
+            Top::Groups(_) => true,
+        }
+    }
+
+    /// Does what [`Run::segments`] does, on as many threads as are idle. Returns the best hits if threads
+    /// have kept them; otherwise they are in [`Run::top`].
+    pub(super) fn segments_in_parts(
+        &mut self,
+        split: &dyn Split,
+        wanted: Option<&ShardRequest<'_>>,
+    ) -> Result<Option<Vec<Hit>>> {
         let plan = self.plan()?;
         if plan.parts.len() < 2 {
             let mut parts = plan.parts.clone().into_iter();
             self.claims = Some(Claims::new(move || parts.next()));
-            return self.claimed_parts(&plan);
+            self.claimed_parts(&plan)?;
+            return Ok(None);
         }
-        let Run { shard, request, context, query, count_limit, .. } = *self;
-        let (outcome, is_over) = (Mutex::new(Outcome::default()), AtomicBool::new(false));
+        let Run { shard, request, context, query, count_limit, count_max, scoring, .. } = *self;
+        let wanted = wanted.filter(|_| count_max > 0);
+        let (outcome, is_over) = (Mutex::new(Outcome::new()), AtomicBool::new(false));
         workers::share(context.workers.as_deref(), plan.parts.len(), |next| {
             let claim = || next().filter(|_| !is_over.load(Ordering::Relaxed)).map(|at| plan.parts[at]);
             let mut claims = Some(Claims::new(claim));
@@ -118,16 +167,18 @@ impl<'a> Run<'a, '_, '_, '_> {
                 return;
             }
             let searched = split.with_sink(&mut |sink| {
-                let mut run = Run {
-                    sink,
-                    count_limit,
-                    claims: claims.take(),
-                    ..Run::new((shard, query), request, context)
+                let mut run = Run { sink, claims: claims.take(), ..Run::new((shard, query), request, context) };
+                run.count_limit = count_limit;
+                let charge = match wanted {
+                    Some(wanted) => {
+                        (run.count_max, run.scoring) = (count_max, scoring);
+                        run.top = Top::of(shard, wanted)?;
+                        Some(top::charge(wanted, &context.ledger)?)
+                    }
+                    None => None,
                 };
                 run.claimed_parts(&plan)?;
-                let outcome = &mut *outcome.lock();
-                outcome.total += run.total;
-                outcome.timed_out |= run.timed_out;
+                outcome.lock().add(run, charge);
                 Ok(())
             });
             if let Err(error) = searched {
@@ -135,10 +186,15 @@ impl<'a> Run<'a, '_, '_, '_> {
                 outcome.lock().error.get_or_insert(error);
             }
         });
-        let Outcome { total, timed_out, error } = outcome.into_inner();
+        let Outcome { total, is_lower_bound, max_score, timed_out, hits, error } = outcome.into_inner();
+        if let Some(error) = error {
+            return Err(error);
+        }
         self.total += total;
+        self.is_lower_bound |= is_lower_bound;
+        self.max_score = self.max_score.max(max_score);
         self.timed_out |= timed_out;
-        error.map_or(Ok(()), Err)
+        Ok(wanted.map(|wanted| top::merged(wanted, hits.into_iter().map(|(hits, _charge)| hits))))
     }
 
     /// Uses what is known of whole segments, and lists the remaining work.
@@ -191,7 +247,7 @@ impl<'a> Run<'a, '_, '_, '_> {
 
     /// Searches the claimed parts.
     fn claimed_parts(&mut self, plan: &Plan) -> Result<()> {
-        let shard = self.shard;
+        let (shard, bases) = (self.shard, self.shard.bases());
         while let Some(part) = self.claims.as_ref().and_then(|claims| claims.current) {
             if let Some(sink) = &mut self.sink {
                 sink.begin_segment(part.segment)?;
@@ -200,8 +256,7 @@ impl<'a> Run<'a, '_, '_, '_> {
                 }
             }
             let view = &shard.segments[part.segment];
-            let outcome = self.open(part.segment as u32, 0, view);
-            match outcome.and_then(|mut open| self.windows(&mut open)) {
+            match self.search_segment(part.segment as u32, bases[part.segment], view) {
                 Ok(Progress::GoOn) => {}
                 Ok(Progress::Stop) => return Ok(()),
                 Err(Error::TimedOut) => {

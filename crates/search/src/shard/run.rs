@@ -127,6 +127,11 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
                 sink.feed_only(&rest);
             }
         }
+        self.search_segment(number, base, view)
+    }
+
+    /// Searches the documents of a segment, or those that this run has claimed.
+    pub(super) fn search_segment(&mut self, number: u32, base: u64, view: &'a SegmentView) -> Result<Progress> {
         let filter_bytes = self.top.filter_bytes(&view.segment);
         let _charge = self.context.ledger.request.charge(filter_bytes, "<bit sets of a sort>")?;
         let mut open = self.open(number, base, view)?;
@@ -137,7 +142,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
     }
 
     /// Charges the bit sets of a segment and opens its post filter.
-    pub(super) fn open<'s>(&self, number: u32, base: u64, view: &'s SegmentView) -> Result<OpenSegment<'s>>
+    fn open<'s>(&self, number: u32, base: u64, view: &'s SegmentView) -> Result<OpenSegment<'s>>
     where
         'a: 's,
         'r: 's,
@@ -175,7 +180,10 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         {
             return self.counted_windows(open, counted);
         }
-        let in_order = self.sink.is_some() || self.request.terminate_after > 0 || open.post_filter.is_some();
+        let in_order = self.sink.is_some()
+            || self.request.terminate_after > 0
+            || open.post_filter.is_some()
+            || self.claims.is_some();
         let tiers = match &mut open.fields {
             Some(fields) if !in_order => fields.best_windows_first(segment.doc_count())?,
             _ => None,

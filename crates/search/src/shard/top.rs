@@ -1,11 +1,50 @@
 //! Keeps the best hits of a shard.
 
+use std::collections::HashSet;
+
 use limber_segment::{DocId, Segment, SegmentView};
+use limber_store::{Charge, Ledger};
 
 use super::ShardRequest;
-use crate::collect::{BoundCollapse, Hit, SegmentTop, TopFields, TopGroups, TopScores};
+use crate::collect::{BoundCollapse, Hit, SegmentTop, TopFields, TopGroups, TopScores, compare_keys};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::request::SearchRequest;
+
+/// Returns the bytes that `hits` of a request take while they are collected and returned.
+pub(crate) fn hit_bytes(request: &SearchRequest, hits: u64) -> u64 {
+    // The best document of a group is held by rank, by group, and among those of all segments.
+    let copies = if request.collapse.is_some() { 3 } else { 1 };
+    hits.saturating_mul(copies * TopScores::HIT_BYTES * (1 + request.sort.len() as u64))
+}
+
+/// Charges the best hits of another thread.
+///
+/// # Errors
+/// There is no memory for them.
+pub(super) fn charge(wanted: &ShardRequest<'_>, ledger: &Ledger) -> Result<Charge> {
+    let bytes = hit_bytes(wanted.request, wanted.count_max as u64);
+    Ok(ledger.request.charge(bytes, "<hits of a search>")?)
+}
+
+/// Merges the best hits of the parts of a shard; those of each part come best first.
+pub(super) fn merged(wanted: &ShardRequest<'_>, parts: impl Iterator<Item = Vec<Hit>>) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = parts.flatten().collect();
+    let sorts = &wanted.sorts;
+    hits.sort_by(|left, right| {
+        let by_rank = match sorts.is_empty() {
+            true => right.score.total_cmp(&left.score),
+            false => compare_keys(sorts, &left.keys, &right.keys),
+        };
+        by_rank.then(left.shard_doc.cmp(&right.shard_doc))
+    });
+    if wanted.request.collapse.is_some() {
+        let mut seen = HashSet::with_capacity(hits.len());
+        hits.retain(|hit| seen.insert(hit.group.clone()));
+    }
+    hits.truncate(wanted.count_max);
+    hits
+}
 
 /// Keeps the best hits of a shard, in one of three orders.
 pub(super) enum Top<'a> {

@@ -2,6 +2,7 @@
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
+use limber_store::sync::Mutex;
 
 use super::super::answer::members::Members;
 use super::super::answer::order::OrderValues;
@@ -20,6 +21,7 @@ use super::hyperloglog::{Sketch, hash_number, hash_term, precision_of};
 use super::seen_numbers::SeenNumbers;
 use super::term_hashes::TermHashes;
 use super::value_counts::span_of_most;
+use crate::context::workers;
 use crate::error::Result;
 
 /// Elasticsearch's default `precision_threshold`.
@@ -389,17 +391,28 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         let Findings::Sketches(sketches) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..sketches.len()].iter().max().map_or(0, |most| *most as usize + 1);
         self.grow(most)?;
+        let mut pairs = Vec::new();
         for (other, &bucket) in sketches.into_iter().zip(bucket_of) {
             let Some(other) = other else { continue };
-            match &mut self.sketches[bucket as usize] {
-                Some(own) => own.merge(&other),
-                empty => {
+            match self.sketches[bucket as usize].take() {
+                Some(own) => pairs.push((bucket, Mutex::new((own, Some(other))))),
+                None => {
                     charge_sketch(self.budget, self.precision)?;
-                    *empty = Some(other);
+                    self.sketches[bucket as usize] = Some(other);
                 }
             }
         }
-        Ok(())
+        // Merging two sets takes longer than collecting them.
+        workers::share(self.budget.context.workers.as_deref(), pairs.len(), |next| {
+            while let Some(at) = next() {
+                let (own, other) = &mut *pairs[at].1.lock();
+                other.take().into_iter().for_each(|other| own.absorb(other));
+            }
+        });
+        for (bucket, pair) in pairs {
+            self.sketches[bucket as usize] = Some(pair.into_inner().0);
+        }
+        self.budget.check()
     }
 
     fn order_value(&self, _path: &[String], _value: Option<&str>, bucket: u32) -> f64 {

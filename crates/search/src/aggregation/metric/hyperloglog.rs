@@ -112,10 +112,30 @@ impl Sketch {
         });
     }
 
+    /// Adds the hashes of another sketch of the same precision, the fewer to the more.
+    pub fn absorb(&mut self, mut other: Box<Sketch>) {
+        if let (Hashes::Kept(own), Hashes::Kept(theirs)) = (&self.hashes, &other.hashes)
+            && own.len() < theirs.len()
+        {
+            std::mem::swap(self, &mut other);
+        }
+        self.merge(&other);
+    }
+
     /// Adds the hashes of another sketch of the same precision.
     pub fn merge(&mut self, other: &Sketch) {
         match &other.hashes {
-            Hashes::Kept(kept) => kept.iter().for_each(|&encoded| self.insert_encoded(encoded)),
+            Hashes::Kept(theirs) => {
+                let most = self.kept_max() + 1;
+                // Hashes come in the order of their slots. In a table that is too small for them they would
+                // all be in one place.
+                if let Hashes::Kept(own) = &mut self.hashes
+                    && theirs.len() > own.capacity() - own.len()
+                {
+                    own.reserve(theirs.len().min(most - own.len()));
+                }
+                theirs.iter().for_each(|&encoded| self.insert_encoded(encoded));
+            }
             Hashes::Registers(theirs) => {
                 if matches!(self.hashes, Hashes::Kept(_)) {
                     self.upgrade();

@@ -3,7 +3,8 @@
 //! Source: Elasticsearch's `ScriptedMetricAggregationBuilder`, `ScriptedMetricAggregator`,
 //! `InternalScriptedMetric`, and the answers of a running 9.4. Each bucket has a state: `init_script` makes
 //! it, `map_script` updates it for each document, `combine_script` converts it to the shard's result, and
-//! `reduce_script` gets the results of all shards.
+//! `reduce_script` gets the results of all shards. Threads that collect parts of a large shard have a state
+//! and a result each, as in Elasticsearch, where slices have.
 
 use std::fmt;
 
@@ -23,6 +24,7 @@ use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
+use super::super::findings::Findings;
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
@@ -80,7 +82,8 @@ impl ScriptedMetric {
 /// The finding in one bucket.
 #[derive(Debug, Clone)]
 pub struct ScriptedFinding {
-    /// The results of `combine_script`, one for each shard.
+    /// The results of `combine_script`, one for each shard, or for each of its parts that were collected in
+    /// parallel.
     states: Vec<Settled>,
     /// The result of `reduce_script`; null before it has run.
     value: Json,
@@ -155,6 +158,7 @@ impl Collect for ScriptedMetric {
             combine: combine.start(),
             init: init.first().map(BoundScript::start),
             states: Vec::new(),
+            of_parts: Vec::new(),
             kept: Kept::default(),
             memory: Memory::default(),
             budget,
@@ -233,6 +237,8 @@ struct ScriptedCollector<'s> {
     init: Option<OpenScript<'s>>,
     /// Indexed by bucket; made at the bucket's first document.
     states: Vec<Option<Value>>,
+    /// The results for parts that others have collected, by bucket.
+    of_parts: Vec<Vec<Settled>>,
     kept: Kept,
     memory: Memory,
     budget: &'s Budget,
@@ -358,11 +364,45 @@ impl<'s> Collector<'s> for ScriptedCollector<'s> {
         Ok(())
     }
 
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let mut partials = Vec::with_capacity(self.states.len());
+        for bucket in 0..self.states.len() {
+            self.budget.check()?;
+            let states = match self.states[bucket] {
+                Some(_) => vec![self.combined(bucket as u32)?],
+                None => Vec::new(),
+            };
+            partials.push(Finding::into_partial(ScriptedFinding { states, value: Json::Null }));
+            self.account()?;
+        }
+        Ok(Findings::Own(partials))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Own(partials) = findings else { unreachable!("findings of another collector") };
+        for (partial, &bucket) in partials.into_iter().zip(bucket_of) {
+            let Some(ScriptedFinding { states, .. }) = Finding::from_partial(partial) else { continue };
+            let bucket = bucket as usize;
+            if bucket >= self.of_parts.len() {
+                self.of_parts.resize_with(bucket + 1, Vec::new);
+            }
+            self.of_parts[bucket].extend(states);
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let mut partials = Vec::with_capacity(buckets.len());
         for &bucket in buckets {
             self.budget.check()?;
-            let states = vec![self.combined(bucket)?];
+            let mut states = self.of_parts.get_mut(bucket as usize).map(std::mem::take).unwrap_or_default();
+            if states.is_empty() || matches!(self.states.get(bucket as usize), Some(Some(_))) {
+                states.push(self.combined(bucket)?);
+            }
             partials.push(Finding::into_partial(ScriptedFinding { states, value: Json::Null }));
             self.account()?;
         }

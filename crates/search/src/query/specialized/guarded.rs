@@ -43,6 +43,10 @@ impl BoundNode for GuardedNode {
         Ok(explanation)
     }
 
+    fn has_unbounded_scores(&self) -> bool {
+        self.inner.node.has_unbounded_scores()
+    }
+
     fn class(&self) -> &'static str {
         self.inner.node.class()
     }

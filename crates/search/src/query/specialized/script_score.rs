@@ -138,6 +138,10 @@ impl BoundNode for ScriptScoreNode {
         Ok(Explanation::of(value * self.boost, "Boosted score, product of:", vec![boost, script]))
     }
 
+    fn has_unbounded_scores(&self) -> bool {
+        self.script.max_scores().is_none()
+    }
+
     fn class(&self) -> &'static str {
         "ScriptScoreQuery"
     }

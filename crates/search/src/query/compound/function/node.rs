@@ -85,6 +85,13 @@ impl BoundNode for FunctionScoreNode {
     }
 
     /// Elasticsearch prints the query as `function score (query, functions: [...])`.
+    fn has_unbounded_scores(&self) -> bool {
+        let is_unbounded = |scored: &ScoredFunction| {
+            scored.function.as_ref().is_some_and(|function| function.max_scores().is_none())
+        };
+        self.functions.iter().any(is_unbounded)
+    }
+
     fn class(&self) -> &'static str {
         "FunctionScoreQuery"
     }
