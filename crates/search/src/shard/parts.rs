@@ -187,8 +187,14 @@ impl<'a> Run<'a, '_, '_, '_> {
             }
         });
         let Outcome { total, is_lower_bound, max_score, timed_out, hits, error } = outcome.into_inner();
-        if let Some(error) = error {
-            return Err(error);
+        match error {
+            // A document of several groups is refused if it is among the best. Those of a part need not be
+            // among those of the shard.
+            Some(Error::Request(_)) if matches!(self.top, Top::Groups(_)) => {
+                return self.segments().map(|()| None);
+            }
+            Some(error) => return Err(error),
+            None => {}
         }
         self.total += total;
         self.is_lower_bound |= is_lower_bound;

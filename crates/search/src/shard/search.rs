@@ -89,20 +89,13 @@ fn search_bound(
     };
     let is_needless = run.sink.is_none() && wanted.count_max == 0 && known_total.is_some();
     let in_parts = match wanted.split.filter(|_| !is_needless && run.can_split()) {
-        Some(split) => match run.segments_in_parts(split, Some(&wanted)) {
-            // A document with several groups is refused if it is among the best. Those of a part need not
-            // be those of the shard.
-            Err(Error::Request(_)) if request.collapse.is_some() => None,
-            outcome => Some(outcome?),
-        },
-        None => None,
+        Some(split) => run.segments_in_parts(split, Some(&wanted))?,
+        None if is_needless => None,
+        None => run.segments().map(|()| None)?,
     };
-    if in_parts.is_none() && !is_needless {
-        run.segments()?;
-    }
     let search_nanos = search_started.elapsed().as_nanos() as u64;
     let Run { top, total, is_lower_bound, max_score, timed_out, terminated_early, .. } = run;
-    let mut hits = in_parts.flatten().unwrap_or_else(|| top.finish(shard));
+    let mut hits = in_parts.unwrap_or_else(|| top.finish(shard));
     let timed_out = !is_rescored(&plan, shard, &mut hits, context)? || timed_out;
     let (total, is_lower_bound) = match (known_total, &counted) {
         (Some(known), _) => (known, false),
