@@ -379,7 +379,8 @@ proptest! {
         order in order(),
         query in query(),
         size in prop::sample::select(vec![1u32, 10, 700]),
-        counts in any::<bool>(),
+        counts in prop::sample::select(vec![json!(true), json!(false), json!(500)]),
+        is_aggregated in any::<bool>(),
     ) {
         let mut body = json!({ "size": size, "query": query, "track_total_hits": counts });
         for (name, value) in order.as_object().expect("an object") {
@@ -390,11 +391,15 @@ proptest! {
                 _ => body[name] = value.clone(),
             }
         }
+        if is_aggregated {
+            body["aggs"] = json!({ "s": { "sum": { "field": "few" } }, "t": { "terms": { "field": "k" } } });
+        }
         let index = &*INDEX;
         let found = |context: &SearchContext, shard: &ShardSnapshot| {
             let response = search_in(context, std::slice::from_ref(shard), &body);
             let hits = response.hits.iter().map(|hit| format!("{:?} {:?} {:?}", hit.id, hit.score, hit.sort));
-            (hits.collect::<Vec<_>>(), response.max_score, response.total)
+            let aggregations = response.aggregations_to_json().expect("JSON");
+            (hits.collect::<Vec<_>>(), response.max_score, response.total, aggregations)
         };
         let expected = found(&alone(), &index.whole);
         for (shard, context) in [(&index.whole, with_workers()), (&index.cut, alone()), (&index.cut, with_workers())] {

@@ -91,8 +91,9 @@ struct Outcome {
     is_lower_bound: bool,
     max_score: f32,
     timed_out: bool,
-    /// The best hits of each thread, best first, and the charge for them.
-    hits: Vec<(Vec<Hit>, Charge)>,
+    /// The best hits of each thread, best first, and the charge for them; `None` if there is one
+    /// already.
+    hits: Vec<(Vec<Hit>, Option<Charge>)>,
     error: Option<Error>,
 }
 
@@ -108,13 +109,13 @@ impl Outcome {
         }
     }
 
-    /// Adds what one thread has found. `charge`: for its hits, if it has kept any.
+    /// Adds what one thread has found. `charge`: for its hits.
     fn add(&mut self, run: Run<'_, '_, '_, '_>, charge: Option<Charge>) {
         self.total += run.total;
         self.is_lower_bound |= run.is_lower_bound;
         self.max_score = self.max_score.max(run.max_score);
         self.timed_out |= run.timed_out;
-        self.hits.extend(charge.map(|charge| (run.top.finish(run.shard), charge)));
+        self.hits.push((run.top.finish(run.shard), charge));
     }
 }
 
@@ -159,8 +160,16 @@ impl<'a> Run<'a, '_, '_, '_> {
         }
         let Run { shard, request, context, query, count_limit, count_max, scoring, .. } = *self;
         let wanted = wanted.filter(|_| count_max > 0);
+        // Without a sink, aggregations have been fed by another search, or there are none.
+        let split: &dyn Split = if self.sink.is_some() { split } else { &CountOnly };
         let (outcome, is_over) = (Mutex::new(Outcome::new()), AtomicBool::new(false));
+        let is_first = AtomicBool::new(true);
         workers::share(context.workers.as_deref(), plan.parts.len(), |next| {
+            // The thread of the request is the first, and its hits are charged already.
+            let is_helper = !is_first.swap(false, Ordering::Relaxed);
+            let charge = wanted.filter(|_| is_helper).map(|wanted| top::charge(wanted, &context.ledger));
+            // Without memory for its hits, a helper leaves the work to the others.
+            let Ok(mut charge) = charge.transpose() else { return };
             let claim = || next().filter(|_| !is_over.load(Ordering::Relaxed)).map(|at| plan.parts[at]);
             let mut claims = Some(Claims::new(claim));
             if claims.as_ref().is_none_or(|claims| claims.current.is_none()) {
@@ -169,16 +178,12 @@ impl<'a> Run<'a, '_, '_, '_> {
             let searched = split.with_sink(&mut |sink| {
                 let mut run = Run { sink, claims: claims.take(), ..Run::new((shard, query), request, context) };
                 run.count_limit = count_limit;
-                let charge = match wanted {
-                    Some(wanted) => {
-                        (run.count_max, run.scoring) = (count_max, scoring);
-                        run.top = Top::of(shard, wanted)?;
-                        Some(top::charge(wanted, &context.ledger)?)
-                    }
-                    None => None,
-                };
+                if let Some(wanted) = wanted {
+                    (run.count_max, run.scoring) = (count_max, scoring);
+                    run.top = Top::of(shard, wanted)?;
+                }
                 run.claimed_parts(&plan)?;
-                outcome.lock().add(run, charge);
+                outcome.lock().add(run, charge.take());
                 Ok(())
             });
             if let Err(error) = searched {
@@ -200,7 +205,8 @@ impl<'a> Run<'a, '_, '_, '_> {
         self.is_lower_bound |= is_lower_bound;
         self.max_score = self.max_score.max(max_score);
         self.timed_out |= timed_out;
-        Ok(wanted.map(|wanted| top::merged(wanted, hits.into_iter().map(|(hits, _charge)| hits))))
+        let (hits, _charges): (Vec<_>, Vec<_>) = hits.into_iter().unzip();
+        Ok(wanted.map(|wanted| top::merged(wanted, hits.into_iter())))
     }
 
     /// Uses what is known of whole segments, and lists the remaining work.
