@@ -55,6 +55,11 @@ impl BoundNested {
         Ok((!levels.is_empty()).then_some((BoundNested { levels, max_children }, scope)))
     }
 
+    /// Whether any of its levels has a filter.
+    pub fn has_filters(&self) -> bool {
+        self.levels.iter().any(|level| level.filter.is_some())
+    }
+
     /// Returns the bytes of the bit sets of its filters on a segment.
     pub fn filter_bytes(&self, segment: &Segment) -> u64 {
         let with_filter = self.levels.iter().skip_while(|level| level.filter.is_none());

@@ -279,9 +279,16 @@ impl BoundSort {
         self.kind == KeyKind::Term && (self.script.is_some() || self.runtime.is_some())
     }
 
-    /// Whether the keys are computed for each document, and nothing is known about them before.
-    pub fn is_computed(&self) -> bool {
-        self.nested.is_none() && (self.script.is_some() || self.runtime.is_some())
+    /// Whether nothing is known about the keys before they are read, so that no document can be skipped. Keys
+    /// from filtered nested documents do not count: each thread would evaluate the filters for all of these.
+    pub fn has_unbounded_keys(&self) -> bool {
+        match &self.nested {
+            Some(nested) => !nested.has_filters(),
+            None => {
+                let is_computed = self.script.is_some() || self.runtime.is_some() || self.origins.is_some();
+                is_computed || self.kind == KeyKind::Score
+            }
+        }
     }
 
     /// Whether documents without a term come before all others.

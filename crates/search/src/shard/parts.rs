@@ -138,8 +138,15 @@ impl<'a> Run<'a, '_, '_, '_> {
     /// Whether every match must be looked at to find the best ones.
     fn ranks_all(&self) -> bool {
         match &self.top {
-            Top::Scores(_) => self.query.node.has_unbounded_scores(),
-            Top::Fields(top) => top.sorts[0].is_computed() || self.count_limit == Some(u64::MAX),
+            Top::Scores(_) => {
+                let node = &self.query.node;
+                // Terms and phrases are counted first, or know how many documents they skip.
+                let counts_all = self.count_limit == Some(u64::MAX) && node.by_score().is_none();
+                counts_all || node.has_unbounded_scores()
+            }
+            // A field's best windows are visited first. In another order, far more documents would be among
+            // the best for a while.
+            Top::Fields(top) => top.sorts[0].has_unbounded_keys(),
             Top::Groups(_) => true,
         }
     }
@@ -176,7 +183,8 @@ impl<'a> Run<'a, '_, '_, '_> {
                 return;
             }
             let searched = split.with_sink(&mut |sink| {
-                let mut run = Run { sink, claims: claims.take(), ..Run::new((shard, query), request, context) };
+                let mut run =
+                    Run { sink, claims: claims.take(), ..Run::new((shard, query), request, context) };
                 run.count_limit = count_limit;
                 if let Some(wanted) = wanted {
                     (run.count_max, run.scoring) = (count_max, scoring);
