@@ -384,12 +384,18 @@ proptest! {
         size in prop::sample::select(vec![1u32, 10, 700]),
         counts in prop::sample::select(vec![json!(true), json!(false), json!(500)]),
         is_aggregated in any::<bool>(),
+        is_inside in any::<bool>(),
     ) {
         let mut body = json!({ "size": size, "query": query, "track_total_hits": counts });
         for (name, value) in order.as_object().expect("an object") {
             match name.as_str() {
                 "functions" => {
-                    body["query"] = json!({ "function_score": { "query": query, "functions": value } });
+                    let scored = json!({ "function_score": { "query": query, "functions": value } });
+                    let term = json!({ "term": { "k": "k1" } });
+                    body["query"] = match is_inside {
+                        true => json!({ "bool": { "must": [scored], "should": [term] } }),
+                        false => scored,
+                    };
                 }
                 _ => body[name] = value.clone(),
             }

@@ -333,6 +333,10 @@ impl BoundNode for BoolNode {
         filters.chain(scored).collect()
     }
 
+    fn has_unbounded_scores(&self) -> bool {
+        self.must.iter().chain(&self.should).any(|clause| clause.node.has_unbounded_scores())
+    }
+
     fn by_score(&self) -> Option<ByScore<'_>> {
         let mut guards = self.filter.iter().chain(&self.must_not);
         if !guards.all(|query| query.node.is_quick()) {

@@ -91,6 +91,10 @@ impl BoundNode for BoostingNode {
         only_matching(Box::new(scorer), self, segment, is_known)
     }
 
+    fn has_unbounded_scores(&self) -> bool {
+        self.positive.node.has_unbounded_scores()
+    }
+
     /// Source: Lucene's `FunctionScoreQuery` and its `MultiplicativeBoostValuesSource`.
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
         let inner = self.positive.explain(segment, doc)?;

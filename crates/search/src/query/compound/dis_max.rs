@@ -118,6 +118,10 @@ impl BoundNode for DisMaxNode {
         Ok(Explanation::of(score_of(self, segment, doc)?, text, details))
     }
 
+    fn has_unbounded_scores(&self) -> bool {
+        self.queries.iter().any(|clause| clause.node.has_unbounded_scores())
+    }
+
     fn class(&self) -> &'static str {
         "DisjunctionMaxQuery"
     }

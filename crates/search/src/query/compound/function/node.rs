@@ -84,7 +84,6 @@ impl BoundNode for FunctionScoreNode {
         Ok(combined(self, score, factor))
     }
 
-    /// Elasticsearch prints the query as `function score (query, functions: [...])`.
     fn has_unbounded_scores(&self) -> bool {
         let is_unbounded = |scored: &ScoredFunction| {
             scored.function.as_ref().is_some_and(|function| function.max_scores().is_none())
@@ -96,6 +95,7 @@ impl BoundNode for FunctionScoreNode {
         "FunctionScoreQuery"
     }
 
+    /// Elasticsearch prints the query as `function score (query, functions: [...])`.
     fn text(&self) -> String {
         let functions: Vec<String> = self
             .functions
