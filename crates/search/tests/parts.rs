@@ -358,6 +358,11 @@ fn order() -> impl Strategy<Value = Value> {
         body
     };
     let scored = |function: Value| json!({ "functions": [function] });
+    let terms = json!([{ "term": { "k": "k1" } }, { "term": { "tags": "t3" } }]);
+    let of_scores = json!({ "high": { "scripted_metric": {
+        "init_script": "state.sum = 0", "map_script": "state.sum += _score > 2 ? 2 : 1", "combine_script": "return state.sum",
+        "reduce_script": "long sum = 0; for (one in states) { if (one != null) { sum += one } } return sum",
+    } } });
     prop::sample::select(vec![
         sorted(script("doc['few'].value", "number")),
         sorted(json!([script("doc['k'].value", "string"), { "price": "asc" }])),
@@ -371,6 +376,8 @@ fn order() -> impl Strategy<Value = Value> {
         json!({ "collapse": { "field": "few" } }),
         scored(json!({ "script_score": { "script": "doc['few'].value * 3 + doc['price'].value % 2 + 40" } })),
         scored(json!({ "random_score": { "seed": 7, "field": "long" } })),
+        json!({ "query": { "bool": { "should": terms } }, "aggs": of_scores }),
+        json!({ "query": { "bool": { "must": terms } }, "sort": ["_score", { "few": "asc" }], "aggs": of_scores }),
     ])
 }
 

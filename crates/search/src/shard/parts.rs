@@ -1,8 +1,8 @@
 //! Searches a shard in parts, in parallel: "which documents are next for an idle thread?"
 //!
-//! This is only done where every document is visited in any case: for aggregations, exact counts, and hits
-//! in an order of which nothing is known before it is computed. Whatever the segments know about themselves
-//! is read first, once. The remaining documents are divided into parts of a few windows, which threads claim
+//! This is only done where every document is visited in any case: for aggregations with the hits beside them,
+//! exact counts, and hits in an order of which nothing is known before it is computed. Whatever the segments
+//! know about themselves is read first, once. The remaining documents are divided into parts of a few windows, which threads claim
 //! one after the other. Each thread has a sink of its own ([`Split`]) and keeps its own best hits; both are
 //! merged afterwards. The division depends on the shard only. Results do not depend on which thread claimed
 //! which part, except for the last digit of a sum of doubles.
@@ -127,7 +127,9 @@ impl<'a> Run<'a, '_, '_, '_> {
                 let counts_all = self.sink.is_some() || self.count_limit == Some(u64::MAX);
                 counts_all && !self.scoring && matches!(self.top, Top::Scores(_))
             }
-            _ => self.sink.is_none() && self.ranks_all(),
+            _ if self.sink.is_none() => self.ranks_all(),
+            // The sink gets all documents. A search for groups may have to begin again, and a sink cannot.
+            _ => !matches!(self.top, Top::Groups(_)),
         };
         visits_all
             && self.post_filter.is_none()

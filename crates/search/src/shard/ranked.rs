@@ -20,14 +20,24 @@ impl Run<'_, '_, '_, '_> {
     ) -> Result<Progress> {
         let mut start = 0;
         loop {
-            if self.needs_only_best(open) && (self.may_skip() || ranked.counts_what_it_skips()) {
+            if self.claims.is_none()
+                && self.needs_only_best(open)
+                && (self.may_skip() || ranked.counts_what_it_skips())
+            {
                 return self.ranked_best(open, ranked, start);
             }
+            start = match self.claimed(open.number, start) {
+                Some(claimed) => claimed,
+                None => return Ok(Progress::GoOn),
+            };
             let next = ranked.next(start)?;
             if next == NO_MORE_DOCS {
                 return Ok(Progress::GoOn);
             }
             start = next / WINDOW * WINDOW;
+            if self.claimed(open.number, start) != Some(start) {
+                continue;
+            }
             self.context.check()?;
             let may_skip = self.may_skip();
             self.is_lower_bound |= may_skip;
