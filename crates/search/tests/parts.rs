@@ -433,9 +433,11 @@ fn documents_of_several_groups_are_refused_alike() {
         let body = json!({ "size": 3, "collapse": { "field": "many" }, "sort": sort });
         let request = limber_search::SearchRequest::parse(&body, &Default::default()).expect("valid");
         let outcome = |context: &SearchContext| {
-            limber_search::execute(std::slice::from_ref(&index.whole), &request, context).map(|found| found.total)
+            limber_search::execute(std::slice::from_ref(&index.whole), &request, context)
+                .map(|found| found.total)
         };
-        let text = |context: &SearchContext| format!("{:?}", outcome(context).map_err(|error| error.to_string()));
+        let text =
+            |context: &SearchContext| format!("{:?}", outcome(context).map_err(|error| error.to_string()));
         assert_eq!(text(&alone()), text(&with_workers()));
     }
 }

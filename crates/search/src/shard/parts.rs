@@ -2,10 +2,11 @@
 //!
 //! This is only done where every document is visited in any case: for aggregations with the hits beside them,
 //! exact counts, and hits in an order of which nothing is known before it is computed. Whatever the segments
-//! know about themselves is read first, once. The remaining documents are divided into parts of a few windows, which threads claim
-//! one after the other. Each thread has a sink of its own ([`Split`]) and keeps its own best hits; both are
-//! merged afterwards. The division depends on the shard only. Results do not depend on which thread claimed
-//! which part, except for the last digit of a sum of doubles.
+//! know about themselves is read first, once. The remaining documents are divided into parts of a few
+//! windows, which threads claim one after the other. Each thread has a sink of its own ([`Split`]) and keeps
+//! its own best hits; both are merged afterwards. Each counts its own hits: once those of one thread exceed
+//! the limit, so do those of all. The division depends on the shard only. Results do not depend on which
+//! thread claimed which part, except for the last digit of a sum of doubles.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -131,7 +131,12 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
     }
 
     /// Searches the documents of a segment, or those that this run has claimed.
-    pub(super) fn search_segment(&mut self, number: u32, base: u64, view: &'a SegmentView) -> Result<Progress> {
+    pub(super) fn search_segment(
+        &mut self,
+        number: u32,
+        base: u64,
+        view: &'a SegmentView,
+    ) -> Result<Progress> {
         let filter_bytes = self.top.filter_bytes(&view.segment);
         let _charge = self.context.ledger.request.charge(filter_bytes, "<bit sets of a sort>")?;
         let mut open = self.open(number, base, view)?;
