@@ -376,6 +376,7 @@ fn order() -> impl Strategy<Value = Value> {
         json!({ "collapse": { "field": "few" } }),
         scored(json!({ "script_score": { "script": "doc['few'].value * 3 + doc['price'].value % 2 + 40" } })),
         scored(json!({ "random_score": { "seed": 7, "field": "long" } })),
+        scored(json!({ "filter": { "term": { "k": "k3" } }, "field_value_factor": { "field": "few", "missing": 1 } })),
         json!({ "query": { "bool": { "should": terms } }, "aggs": of_scores }),
         json!({ "query": { "bool": { "must": terms } }, "sort": ["_score", { "few": "asc" }], "aggs": of_scores }),
     ])

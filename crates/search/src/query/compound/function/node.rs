@@ -84,11 +84,10 @@ impl BoundNode for FunctionScoreNode {
         Ok(combined(self, score, factor))
     }
 
+    /// Only the scores of a single function without a filter have bounds: see the scorer's `contenders`.
     fn has_unbounded_scores(&self) -> bool {
-        let is_unbounded = |scored: &ScoredFunction| {
-            scored.function.as_ref().is_some_and(|function| function.max_scores().is_none())
-        };
-        self.functions.iter().any(is_unbounded)
+        let only = self.functions.first().filter(|_| self.is_single());
+        only.and_then(|only| only.function.as_ref()).is_none_or(|function| function.max_scores().is_none())
     }
 
     fn class(&self) -> &'static str {
