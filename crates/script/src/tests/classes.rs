@@ -142,6 +142,9 @@ fn characters_and_small_numbers_are_converted() {
         ("Character.compare('a'.charAt(0), 'd'.charAt(0))", "-3"),
         ("Character.toCodePoint((char) 55357, (char) 56832) + ' ' + Character.charCount(128512)", "128512 2"),
         ("Byte.parseByte('-7') + Short.parseShort('7f', 16)", "120"),
+        // Rounded to a double first, it would be 1.0.
+        ("Float.parseFloat('1.000000059604644775390626') + ''", "1.0000001"),
+        ("Float.valueOf('x')", "number_format_exception: For input string: \"x\""),
         ("Byte.parseByte('128')", "number_format_exception: For input string: \"128\""),
         ("Byte.toUnsignedInt((byte) -1) + ' ' + Short.compare((short) 1, (short) 3)", "255 -2"),
         (
