@@ -158,6 +158,21 @@ fn characters_and_small_numbers_are_converted() {
 }
 
 #[test]
+fn processors_are_those_of_ingest() {
+    check(&[
+        ("Processors.urlDecode('a%20b+%C3%A9')", "a b é"),
+        (
+            "Processors.urlDecode('a%2')",
+            "illegal_argument_exception: URLDecoder: Incomplete trailing escape (%) pattern",
+        ),
+        (
+            "Processors.urlDecode('%+1')",
+            "illegal_argument_exception: URLDecoder: Illegal hex characters in escape (%) pattern - not a hexadecimal digit: \"+\" = 43",
+        ),
+    ]);
+}
+
+#[test]
 fn collections_are_copied_and_searched() {
     check(&[
         ("List l = [1, 2]; List m = l.clone(); m.add(3); l.size() + m.size()", "5"),
