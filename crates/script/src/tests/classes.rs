@@ -160,6 +160,11 @@ fn characters_and_small_numbers_are_converted() {
 #[test]
 fn processors_are_those_of_ingest() {
     check(&[
+        ("Processors.bytes('1.5KB') + Processors.bytes('-1')", "1535"),
+        (
+            "Processors.bytes('manyMB')",
+            "parse_exception: failed to parse setting [Ingest Field] with value [manyMB]",
+        ),
         ("Processors.urlDecode('a%20b+%C3%A9')", "a b é"),
         (
             "Processors.urlDecode('a%2')",

@@ -42,16 +42,8 @@ pub(in super::super) fn call(
             Value::str(decoded.map_err(|error| ScriptError::argument(at, error.to_string()))?)
         }
         ("bytes", [text]) => {
-            let text = text.text();
-            match byte_size::parse(&text.to_lowercase()) {
-                Ok(Some(bytes)) => Value::Long(bytes),
-                _ => {
-                    let reason = format!(
-                        "failed to parse setting [Ingest Field] with value [{text}] as a size in bytes: unit is missing or unrecognized"
-                    );
-                    return Err(ScriptError::new(at, "parse_exception", reason));
-                }
-            }
+            let bytes = byte_size::of_ingest_field(&text.text());
+            Value::Long(bytes.map_err(|reason| ScriptError::new(at, "parse_exception", reason))?)
         }
         ("json", [text]) => parsed(&text.text(), at)?,
         ("json", [Value::Map(map), name]) => {
