@@ -56,6 +56,11 @@ impl VersionType {
             other => Err(RequestError::illegal_argument(format!("No version type match [{other}]"))),
         }
     }
+
+    /// Parses the parameter of a request that may lack it; the default is `internal`.
+    pub fn parse_or_default(text: Option<&str>) -> Result<VersionType> {
+        text.map_or(Ok(VersionType::default()), VersionType::parse)
+    }
 }
 
 /// The members that the body of an update may have.

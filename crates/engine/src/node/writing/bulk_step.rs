@@ -271,8 +271,7 @@ pub(in crate::node) fn version_of(changed: &ChangedMetadata) -> Result<(VersionT
         })
     };
     let version = changed.version.filter(|version| *version != ANY_VERSION).map(unsigned).transpose()?;
-    let version_type =
-        changed.version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
+    let version_type = VersionType::parse_or_default(changed.version_type.as_deref())?;
     if version_type == VersionType::Internal && version.is_some() {
         return Err(RequestError::unsupported("[_version] from a pipeline with the version type [internal]"));
     }
