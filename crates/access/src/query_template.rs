@@ -1,11 +1,12 @@
 //! Queries that limit documents and may refer to the user:
 //! `{"template": {"source": {"term": {"owner": "{{_user.username}}"}}}}`.
 //!
-//! Source: `SecurityQueryTemplateEvaluator`. Mustache's values and `{{#toJson}}` are supported; sections
-//! and partials are refused with an error that names them.
+//! Source: `SecurityQueryTemplateEvaluator`. A template is one of `limber_script::mustache`; stored templates
+//! are refused with an error that names them.
 
 use limber_mapping::RequestError;
-use serde_json::{Value, json};
+use limber_script::mustache::{Escape, Template};
+use serde_json::{Map, Value, json};
 
 use crate::{Identity, Result};
 
@@ -13,20 +14,7 @@ use crate::{Identity, Result};
 #[derive(Debug, Clone)]
 pub(crate) enum QueryTemplate {
     Query(Value),
-    /// Literal text and the tags in between.
-    Template {
-        parts: Vec<Part>,
-        params: Value,
-    },
-}
-
-#[derive(Debug, Clone)]
-pub(crate) enum Part {
-    Text(String),
-    /// The value at this path, escaped for a JSON string.
-    Value(String),
-    /// The value at this path as JSON.
-    Json(String),
+    Template { template: Template, params: Map<String, Value> },
 }
 
 fn bad(why: impl std::fmt::Display) -> RequestError {
@@ -37,7 +25,7 @@ impl QueryTemplate {
     /// Parses the `query` of a role.
     ///
     /// # Errors
-    /// Neither JSON nor a template, or a template with unsupported parts.
+    /// Neither JSON nor a template, or a template that is not valid.
     pub(crate) fn parse(text: &str) -> Result<QueryTemplate> {
         let value: Value = serde_json::from_str(text).map_err(bad)?;
         let object = value.as_object().ok_or_else(|| bad("a query is an object"))?;
@@ -52,19 +40,24 @@ impl QueryTemplate {
             Some(object @ Value::Object(_)) => object.to_string(),
             _ => return Err(bad("[template] needs a [source]")),
         };
-        let params = template.get("params").cloned().unwrap_or(Value::Null);
-        Ok(QueryTemplate::Template { parts: parts(&source)?, params })
+        let params = match template.get("params") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(params)) => params.clone(),
+            Some(_) => return Err(bad("[params] in [template] is an object")),
+        };
+        Ok(QueryTemplate::Template { template: Template::parse(&source, Escape::Json)?, params })
     }
 
     /// Returns the query for this user.
     ///
     /// # Errors
-    /// A rendered template that is not JSON.
+    /// A rendered template that is too long or not JSON.
     pub(crate) fn render(&self, user: &Identity) -> Result<Value> {
-        let (parts, params) = match self {
+        let (template, params) = match self {
             QueryTemplate::Query(query) => return Ok(query.clone()),
-            QueryTemplate::Template { parts, params } => (parts, params),
+            QueryTemplate::Template { template, params } => (template, params),
         };
+        let mut params = params.clone();
         let own = json!({
             "username": user.username,
             "full_name": user.full_name,
@@ -72,71 +65,10 @@ impl QueryTemplate {
             "roles": user.roles,
             "metadata": user.metadata,
         });
-        let lookup = |path: &str| match path.strip_prefix("_user.") {
-            Some(rest) => walk(&own, rest),
-            None => walk(params, path),
-        };
-        let mut text = String::new();
-        for part in parts {
-            match part {
-                Part::Text(literal) => text.push_str(literal),
-                Part::Json(path) => text.push_str(&lookup(path).unwrap_or(&Value::Null).to_string()),
-                Part::Value(path) => match lookup(path) {
-                    None | Some(Value::Null) => {}
-                    Some(Value::String(value)) => {
-                        let quoted = Value::from(value.as_str()).to_string();
-                        text.push_str(&quoted[1..quoted.len() - 1]);
-                    }
-                    Some(scalar @ (Value::Bool(_) | Value::Number(_))) => text.push_str(&scalar.to_string()),
-                    Some(other) => {
-                        let quoted = Value::from(other.to_string()).to_string();
-                        text.push_str(&quoted[1..quoted.len() - 1]);
-                    }
-                },
-            }
-        }
+        params.insert("_user".to_owned(), own);
+        let text = template.render(&Value::Object(params))?;
         serde_json::from_str(&text).map_err(bad)
     }
-}
-
-/// Finds a member by its path; tries a name with dots as a whole first.
-fn walk<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    if let Some(found) = value.get(path) {
-        return Some(found);
-    }
-    let (first, rest) = path.split_once('.')?;
-    match value {
-        Value::Array(items) => walk(items.get(first.parse::<usize>().ok()?)?, rest),
-        _ => walk(value.get(first)?, rest),
-    }
-}
-
-fn parts(source: &str) -> Result<Vec<Part>> {
-    let mut found = Vec::new();
-    let mut rest = source;
-    while let Some(start) = rest.find("{{") {
-        found.push(Part::Text(rest[..start].to_owned()));
-        let (tag, after) = tag(&rest[start..])?;
-        rest = after;
-        if tag == "#toJson" {
-            let end = rest.find("{{/toJson}}").ok_or_else(|| bad("[{{#toJson}}] has no end"))?;
-            found.push(Part::Json(rest[..end].trim().to_owned()));
-            rest = &rest[end + "{{/toJson}}".len()..];
-        } else if tag.starts_with(['#', '^', '/', '>', '!', '=', '&']) {
-            return Err(bad(format_args!("[{{{{{tag}}}}}] in a template is not supported")));
-        } else {
-            found.push(Part::Value(tag.to_owned()));
-        }
-    }
-    found.push(Part::Text(rest.to_owned()));
-    Ok(found)
-}
-
-/// Splits `text`, which begins with `{{` or `{{{`, into the contents of the tag and the rest after it.
-fn tag(text: &str) -> Result<(&str, &str)> {
-    let (open, close) = if text.starts_with("{{{") { (3, "}}}") } else { (2, "}}") };
-    let end = text[open..].find(close).ok_or_else(|| bad("[{{] has no end"))?;
-    Ok((text[open..open + end].trim(), &text[open + end + close.len()..]))
 }
 
 #[cfg(test)]
@@ -180,6 +112,14 @@ mod tests {
             r#"{"template":{"source":{"term":{"t":"{{p}}"}},"params":{"p":"v"}}}"#,
             json!({"term": {"t": "v"}}),
         );
+        check(
+            r#"{"template":{"source":"{\"terms\":{\"r\":[{{#_user.roles}}\"{{.}}\",{{/_user.roles}}\"\"]}}"}}"#,
+            json!({"terms": {"r": ["a", "b", ""]}}),
+        );
+        check(
+            r#"{"template":{"source":{"term":{"t":"{{_user.username}}{{_user.email}}"}},"params":{"_user":1}}}"#,
+            json!({"term": {"t": "o'\"k"}}),
+        );
     }
 
     #[test]
@@ -188,7 +128,9 @@ mod tests {
             "{",
             "[]",
             r#"{"template":{}}"#,
-            r#"{"template":{"source":"{{#if}}x{{/if}}"}}"#,
+            r#"{"template":{"source":"{{#if}}x"}}"#,
+            r#"{"template":{"source":"{{>part}}"}}"#,
+            r#"{"template":{"source":"{}","params":1}}"#,
             r#"{"template":{"source":"{{a"}}"#,
             r#"{"template":{"id":"stored"}}"#,
         ] {

@@ -44,6 +44,11 @@ impl ScriptError {
         ScriptError::new(at, "illegal_argument_exception", reason)
     }
 
+    /// Creates a `number_format_exception`: `text` is not a number.
+    pub fn number_format(at: u32, text: &str) -> ScriptError {
+        ScriptError::new(at, "number_format_exception", format!("For input string: \"{text}\""))
+    }
+
     /// Creates a `class_cast_exception`.
     pub fn cast(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "class_cast_exception", reason)

@@ -39,6 +39,7 @@ mod values;
 
 pub use cache::{CacheCounters, QueryCache, RequestCache, ShardCaches};
 pub use context::documents::{DocumentName, NamedDocument, NamedDocuments, RuledDocuments};
+pub use context::version_type::VersionType;
 pub use context::workers::Workers;
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
 pub use error::{CONTEXT_MISSING, Error, Result, ShardFailure, root_cause, store_error};
@@ -48,7 +49,7 @@ pub use held::{emitted_by_name, hold_document, index_scripts};
 pub use limited::only_matching;
 pub use percolator::index_queries;
 pub use query::{can_match, weighted_fields};
-pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters, check_version_type};
+pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters};
 pub use response::{
     CountResponse, Cursor, PendingJoins, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits,
 };

@@ -92,6 +92,17 @@ pub fn parse(text: &str) -> Result<Option<i64>, NotASize> {
     bytes(number, shift).map(Some)
 }
 
+/// Parses a field of a document as Elasticsearch's ingest processor `bytes` does; `-1` and `-1b` are -1.
+///
+/// # Errors
+/// Elasticsearch's message.
+pub fn of_ingest_field(text: &str) -> Result<i64, String> {
+    match parse(text) {
+        Ok(bytes) => Ok(bytes.unwrap_or(-1)),
+        Err(why) => Err(why.of_setting("Ingest Field", text)),
+    }
+}
+
 /// Like [`parse`], but a number without a unit is in bytes, and `-1` is out of range.
 ///
 /// # Errors
@@ -152,6 +163,16 @@ mod tests {
         check("1e30pb", Err(NotASize::OutOfRange));
         check("-2kb", Err(NotASize::OutOfRange));
         check("-2b", Err(NotASize::OutOfRange));
+    }
+
+    #[test]
+    fn a_size_in_a_field_may_be_minus_one() {
+        assert_eq!(of_ingest_field("1.5KB"), Ok(1536));
+        assert_eq!(of_ingest_field("-1"), Ok(-1));
+        assert_eq!(
+            of_ingest_field("MB"),
+            Err("failed to parse setting [Ingest Field] with value [MB]".to_owned())
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::source::{self, SourceFile};
 
 /// The crates from the bottom to the top; each may depend only on those before it.
 pub const ORDER: [&str; 12] = [
-    "work", "codec", "text", "store", "mapping", "access", "script", "segment", "search", "engine", "race",
+    "work", "codec", "text", "store", "mapping", "script", "access", "segment", "search", "engine", "race",
     "limber",
 ];
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_search::VersionType;
 use limber_segment::WriteIdentity;
 
 use super::Result;
@@ -30,30 +31,6 @@ impl OperationKind {
             OperationKind::Create => "create",
             OperationKind::Update => "update",
             OperationKind::Delete => "delete",
-        }
-    }
-}
-
-/// How the version in a request relates to the document's version (`version_type`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum VersionType {
-    /// The node counts versions; a version in a request must equal the document's.
-    #[default]
-    Internal,
-    /// The client assigns versions; that of a write must be greater than the document's.
-    External,
-    /// The client assigns versions; that of a write must not be less than the document's.
-    ExternalGte,
-}
-
-impl VersionType {
-    /// Parses the parameter. Any other word is an error.
-    pub fn parse(text: &str) -> Result<VersionType> {
-        match text {
-            "internal" => Ok(VersionType::Internal),
-            "external" | "external_gt" => Ok(VersionType::External),
-            "external_gte" => Ok(VersionType::ExternalGte),
-            other => Err(RequestError::illegal_argument(format!("No version type match [{other}]"))),
         }
     }
 }

@@ -16,9 +16,9 @@ pub struct HealthRequest {
     pub options: IndicesOptions,
     /// Answers once the status is this one or better.
     pub wait_for_status: Option<HealthStatus>,
-    /// A condition such as `">=1"`, `"ge(1)"` or `"1"`.
+    /// Answers once the number of nodes meets this condition, such as `">=1"`, `"ge(1)"` or `"1"`.
     pub wait_for_nodes: Option<String>,
-    /// `"all"` or a number.
+    /// Answers once so many shards are active: `"all"` or a number.
     pub wait_for_active_shards: Option<String>,
     /// Always fulfilled: the shards of a single node never move.
     pub wait_for_no_relocating_shards: bool,
@@ -121,7 +121,7 @@ pub struct IndexHealth {
     pub number_of_shards: u32,
     /// Replicas of each primary.
     pub number_of_replicas: u32,
-    /// In the order of their ordinals.
+    /// Its shards, in the order of their ordinals.
     pub shards: Vec<ShardHealth>,
 }
 

@@ -11,7 +11,7 @@ mod stats_request;
 pub(crate) use documents::fault_of_id;
 pub use documents::{
     BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ItemId,
-    OperationKind, RefreshPolicy, UPDATE_MEMBERS, VersionType, WriteOutcome, WriteResponse, WriteResult,
+    OperationKind, RefreshPolicy, UPDATE_MEMBERS, WriteOutcome, WriteResponse, WriteResult,
 };
 pub use health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use indices::{
@@ -19,6 +19,7 @@ pub use indices::{
     ShardFailure,
 };
 use limber_mapping::RequestError;
+pub use limber_search::VersionType;
 pub use limber_segment::WriteIdentity;
 pub use options::IndicesOptions;
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};

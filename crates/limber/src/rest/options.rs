@@ -83,7 +83,7 @@ pub fn refresh_policy(request: &Request) -> Result<RefreshPolicy> {
 
 /// Reads the parameter `version_type`. The default is `internal`.
 pub fn version_type(request: &Request) -> Result<VersionType> {
-    request.param("version_type").map_or(Ok(VersionType::Internal), VersionType::parse)
+    VersionType::parse_or_default(request.param("version_type"))
 }
 
 /// Reads the parameter `local` of requests that use the node's own state anyway, and warns that it has no

@@ -107,10 +107,6 @@ fn hash(name: &str, value: &Value, rest: &[Value]) -> Option<Value> {
     (name == "hashCode" && rest.is_empty()).then(|| Value::Int(value.hash()))
 }
 
-fn number_format(text: &str, at: u32) -> ScriptError {
-    ScriptError::new(at, "number_format_exception", format!("For input string: \"{text}\""))
-}
-
 /// Reads a whole number as `decode` does: with a sign, and `0x`, `#` or `0` before its digits.
 fn decoded(text: &str) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
@@ -152,16 +148,16 @@ fn integer(name: &str, number: &Value, rest: &[Value], at: u32) -> Outcome<Optio
         ("decode", []) => {
             let text = text();
             let number = decoded(&text).and_then(|number| i32::try_from(number).ok());
-            Value::Int(number.ok_or_else(|| number_format(&text, at))?)
+            Value::Int(number.ok_or_else(|| ScriptError::number_format(at, &text))?)
         }
         ("parseUnsignedInt", []) => {
             let text = text();
-            Value::Int(text.parse::<u32>().map_err(|_| number_format(&text, at))? as i32)
+            Value::Int(text.parse::<u32>().map_err(|_| ScriptError::number_format(at, &text))? as i32)
         }
         ("parseUnsignedInt", [radix]) => {
             let text = text();
             let number = u32::try_from(unsigned(&text, radix, at)?);
-            Value::Int(number.map_err(|_| number_format(&text, at))? as i32)
+            Value::Int(number.map_err(|_| ScriptError::number_format(at, &text))? as i32)
         }
         ("toUnsignedString", [radix]) => unsigned_text(bits.into(), radix),
         ("rotateLeft", [count]) => Value::Int(own.rotate_left(count.i64() as u32 & 31)),
@@ -196,11 +192,11 @@ fn long(name: &str, number: &Value, rest: &[Value], at: u32) -> Outcome<Option<V
         ("toUnsignedString", []) => Value::str(bits.to_string()),
         ("decode", []) => {
             let text = text();
-            Value::Long(decoded(&text).ok_or_else(|| number_format(&text, at))?)
+            Value::Long(decoded(&text).ok_or_else(|| ScriptError::number_format(at, &text))?)
         }
         ("parseUnsignedLong", []) => {
             let text = text();
-            Value::Long(text.parse::<u64>().map_err(|_| number_format(&text, at))? as i64)
+            Value::Long(text.parse::<u64>().map_err(|_| ScriptError::number_format(at, &text))? as i64)
         }
         ("parseUnsignedLong", [radix]) => Value::Long(unsigned(&text(), radix, at)? as i64),
         ("toUnsignedString", [radix]) => unsigned_text(bits, radix),
@@ -230,7 +226,7 @@ fn small(class: &str, name: &str, number: &Value, rest: &[Value], at: u32) -> Ou
     let text = number.text();
     let fitting = |number: Option<i64>| {
         let number = number.filter(|number| (least..=most).contains(number));
-        number.map(|number| Value::Int(number as i32)).ok_or_else(|| number_format(&text, at))
+        number.map(|number| Value::Int(number as i32)).ok_or_else(|| ScriptError::number_format(at, &text))
     };
     Ok(Some(match (name, rest) {
         ("valueOf", []) if number.is_number() => number.clone(),
@@ -256,7 +252,7 @@ fn small(class: &str, name: &str, number: &Value, rest: &[Value], at: u32) -> Ou
 fn unsigned(text: &str, radix: &Value, at: u32) -> Outcome<u64> {
     let radix = u32::try_from(radix.i64()).ok().filter(|radix| (2..=36).contains(radix));
     let number = radix.and_then(|radix| u64::from_str_radix(text, radix).ok());
-    number.ok_or_else(|| number_format(text, at))
+    number.ok_or_else(|| ScriptError::number_format(at, text))
 }
 
 /// Writes a whole number without a sign in another base; 10 takes the place of one that does not exist.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use limber_mapping::geo::GeoPoint;
+use limber_mapping::number;
 
 use super::java;
 use super::machine::Machine;
@@ -158,10 +159,6 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
     })
 }
 
-fn number_format(text: &str, at: u32) -> ScriptError {
-    ScriptError::new(at, "number_format_exception", format!("For input string: \"{text}\""))
-}
-
 pub(crate) fn call_static(
     machine: &mut impl Machine,
     class: &str,
@@ -241,17 +238,21 @@ fn call_of_number(
         (_, "toString" | "copyValueOf", [value]) | ("String", "valueOf", [value]) => Value::str(value.text()),
         ("Integer", "parseInt" | "valueOf", [_]) => {
             let text = parsed();
-            Value::Int(text.parse().map_err(|_| number_format(&text, at))?)
+            Value::Int(text.parse().map_err(|_| ScriptError::number_format(at, &text))?)
         }
         ("Long", "parseLong" | "valueOf", [_]) => {
             let text = parsed();
-            Value::Long(text.parse().map_err(|_| number_format(&text, at))?)
+            Value::Long(text.parse().map_err(|_| ScriptError::number_format(at, &text))?)
         }
-        ("Double" | "Float", "parseDouble" | "parseFloat" | "valueOf", [_]) => {
+        ("Double", "parseDouble" | "valueOf", [_]) => {
             let text = parsed();
-            let number = limber_mapping::number::double_from_text(text.trim())
-                .ok_or_else(|| number_format(&text, at))?;
-            if class == "Float" { Value::Float(number as f32) } else { Value::Double(number) }
+            let number = number::double_from_text(&text);
+            Value::Double(number.ok_or_else(|| ScriptError::number_format(at, &text))?)
+        }
+        ("Float", "parseFloat" | "valueOf", [_]) => {
+            let text = parsed();
+            let number = number::float_from_text(&text);
+            Value::Float(number.ok_or_else(|| ScriptError::number_format(at, &text))?)
         }
         ("Boolean", _, [_]) => Value::Bool(parsed().eq_ignore_ascii_case("true")),
         ("Double", "isNaN", [number]) => Value::Bool(number.f64().is_nan()),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use limber_codec::hex::hex;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
@@ -11,11 +12,6 @@ use super::machine::Machine;
 use super::store::ITEM_BYTES;
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
-
-/// Returns bytes as lower-case hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// Calls a method of a string; `None` if there is no such method.
 pub(crate) fn string_method(

@@ -55,10 +55,7 @@ pub(super) fn static_call(class: &str, name: &str, arguments: &[Value], at: u32)
         ("Character", name, [first, second]) => return Ok(of_pair(name, first, second)),
         ("Integer" | "Long", "parseInt" | "parseLong" | "valueOf", [text, radix]) => {
             let text = text.text();
-            let refused = || {
-                let reason = format!("For input string: \"{text}\"");
-                ScriptError::new(at, "number_format_exception", reason)
-            };
+            let refused = || ScriptError::number_format(at, &text);
             let radix = radix_of(radix).ok_or_else(refused)?;
             let number = i64::from_str_radix(&text, radix).map_err(|_| refused())?;
             match class {

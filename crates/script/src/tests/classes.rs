@@ -142,6 +142,9 @@ fn characters_and_small_numbers_are_converted() {
         ("Character.compare('a'.charAt(0), 'd'.charAt(0))", "-3"),
         ("Character.toCodePoint((char) 55357, (char) 56832) + ' ' + Character.charCount(128512)", "128512 2"),
         ("Byte.parseByte('-7') + Short.parseShort('7f', 16)", "120"),
+        // Rounded to a double first, it would be 1.0.
+        ("Float.parseFloat('1.000000059604644775390626') + ''", "1.0000001"),
+        ("Float.valueOf('x')", "number_format_exception: For input string: \"x\""),
         ("Byte.parseByte('128')", "number_format_exception: For input string: \"128\""),
         ("Byte.toUnsignedInt((byte) -1) + ' ' + Short.compare((short) 1, (short) 3)", "255 -2"),
         (
@@ -151,6 +154,26 @@ fn characters_and_small_numbers_are_converted() {
         ("StrictMath.sqrt(16.0)", "4.0"),
         ("'a\u{1F600}'.codePoints().toString()", "[97, 128512]"),
         ("new String() + new StringBuilder('a').append('bcde', 1, 3).appendCodePoint(33).toString()", "acd!"),
+    ]);
+}
+
+#[test]
+fn processors_are_those_of_ingest() {
+    check(&[
+        ("Processors.bytes('1.5KB') + Processors.bytes('-1')", "1535"),
+        (
+            "Processors.bytes('manyMB')",
+            "parse_exception: failed to parse setting [Ingest Field] with value [manyMB]",
+        ),
+        ("Processors.urlDecode('a%20b+%C3%A9')", "a b é"),
+        (
+            "Processors.urlDecode('a%2')",
+            "illegal_argument_exception: URLDecoder: Incomplete trailing escape (%) pattern",
+        ),
+        (
+            "Processors.urlDecode('%+1')",
+            "illegal_argument_exception: URLDecoder: Illegal hex characters in escape (%) pattern - not a hexadecimal digit: \"+\" = 43",
+        ),
     ]);
 }
 

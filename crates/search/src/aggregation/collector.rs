@@ -13,7 +13,7 @@ use super::answer::partial::{Bucket, Partial};
 use super::bind::{Binding, Bound, Shape};
 use super::buckets::entries::Entries;
 use super::budget::Budget;
-use super::findings::Findings;
+use super::findings::{Findings, absorb_fixed};
 use super::profiled::AggregationTimes;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
@@ -190,6 +190,28 @@ impl<'s> Subs<'s> {
     /// See [`Collector::takes_windows_again`]: true where all of them do.
     pub fn takes_windows_again(&self) -> bool {
         self.list.iter().all(|(_, sub)| sub.takes_windows_again())
+    }
+
+    /// Takes the counts of a collector that has the same number of buckets under each parent, together with
+    /// the findings of the sub-aggregations.
+    pub fn take_fixed(&mut self, counts: &mut Vec<u64>) -> Result<Findings> {
+        Ok(Findings::Fixed(std::mem::take(counts), self.take_findings()?))
+    }
+
+    /// Adds what [`Self::take_fixed`] took of another part to `counts` and to the sub-aggregations. Each
+    /// parent has `width` buckets; parent `p` of the findings is `bucket_of[p]` here.
+    pub fn absorb_fixed(
+        &mut self,
+        counts: &mut Vec<u64>,
+        findings: Findings,
+        width: usize,
+        bucket_of: &[u32],
+        budget: &Budget,
+    ) -> Result<()> {
+        let Findings::Fixed(found, below) = findings else { unreachable!("findings of another collector") };
+        budget.spend(found.len() as u64 * 8)?;
+        let buckets = absorb_fixed(counts, &found, width, bucket_of);
+        self.absorb(below, &buckets)
     }
 
     /// Takes the findings of each of the aggregations.

@@ -4,7 +4,7 @@
 //! [`search_context`] holds frozen shards, limits and the deadline; [`workers`] lends threads, [`documents`]
 //! reads documents that a query names, [`columns`] says whether a field's values can be read by document,
 //! [`failures`] decides whether the search goes on without a shard, [`seen`] says which documents scripts may
-//! read, [`timers`] measures steps for `profile`.
+//! read, [`timers`] measures steps for `profile`, [`version_type`] says how versions are compared.
 
 pub(crate) mod columns;
 pub(crate) mod documents;
@@ -12,6 +12,7 @@ pub(crate) mod failures;
 mod search_context;
 pub(crate) mod seen;
 pub(crate) mod timers;
+pub(crate) mod version_type;
 pub(crate) mod workers;
 
 pub(crate) use search_context::ShardPlace;

@@ -25,9 +25,10 @@ pub(super) fn collect(
     doc: DocId,
     reader: &mut StoredReader,
 ) -> Result<InnerHits> {
-    let &InnerSearch { node, hits: wanted, request, ref sorts, context, ref inside } = search;
+    let &InnerSearch { nested, request, ref sorts, context, ref inside } = search;
+    let wanted = nested.hits;
     let mut found = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
-    let Some((space, lineage)) = segment.nested(&node.path).zip(segment.lineage(&node.path)) else {
+    let Some((space, lineage)) = segment.nested(nested.path).zip(segment.lineage(nested.path)) else {
         return Ok(found);
     };
     let is_by_score = sorts.is_empty();
@@ -42,7 +43,7 @@ pub(super) fn collect(
         true => right.score.total_cmp(&left.score),
         false => compare_keys(sorts, &left.keys, &right.keys),
     });
-    let searched = Searched { query: &node.query, post_filter: None, sorts, rescores: &[], inner: inside };
+    let searched = Searched { query: nested.query, post_filter: None, sorts, rescores: &[], inner: inside };
     let mut plan = Plan::of(request);
     plan.id = true;
     let highlight = request.highlight.as_ref();
@@ -71,9 +72,9 @@ fn matching(
     children: Range<DocId>,
     is_scored: bool,
 ) -> Result<Vec<Hit>> {
-    let mut matches = search.node.query.matcher(segment)?;
+    let mut matches = search.nested.query.matcher(segment)?;
     let mut scorer = match is_scored && !children.is_empty() {
-        true => Some(search.node.query.scorer(segment, true)?),
+        true => Some(search.nested.query.scorer(segment, true)?),
         false => None,
     };
     let mut keys =

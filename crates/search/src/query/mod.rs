@@ -48,7 +48,7 @@ pub use full_text::query_string::query_string;
 pub(crate) use geography::geo_bounding_box::parse_corners;
 pub(crate) use joining::inner_hits::InnerHitsRequest;
 pub(crate) use joining::join::JoinedHits;
-pub(crate) use joining::nested::{NestedHits, NestedNode, no_nested_object};
+pub(crate) use joining::nested::{NestedMatches, no_nested_object};
 pub(crate) use matching::MatchingDocs;
 pub use parse::Query;
 pub(crate) use parse::{QueryLimits, parse_query};

@@ -49,6 +49,6 @@ pub(crate) use sort::{GeoSort, NestedSort, SHARD_DOC};
 pub use sort::{Missing, NumericType, Order, ScriptSort, Sort};
 pub use stored_fields::StoredFields;
 pub use suggest::Suggest;
-pub use term_vectors::{TermFilter, TermVectorsRequest, check_version_type};
+pub use term_vectors::{TermFilter, TermVectorsRequest};
 pub use total_hits::TrackTotalHits;
 pub use url::UrlParameters;

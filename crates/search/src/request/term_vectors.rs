@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
+use crate::context::version_type::VersionType;
 use crate::values::json;
 
 /// Maximum number of fields that one request may name, and of analyzers by field.
@@ -153,7 +154,10 @@ impl TermVectorsRequest {
                 "doc" => self.document = Some(value.clone()),
                 "_routing" | "routing" => self.routing = Some(text()?),
                 "version" | "_version" => self.version = value.as_u64(),
-                "version_type" | "_version_type" => check_version_type(&text()?)?,
+                // Reads treat all version types alike.
+                "version_type" | "_version_type" => {
+                    VersionType::parse(&text()?)?;
+                }
                 _ => return Err(failed(ObjectParser::unknown_words(name))),
             }
             if self.id.is_some() && self.document.is_some() {
@@ -173,17 +177,6 @@ impl TermVectorsRequest {
         }
         self.fields = Some(fields).filter(|fields| !fields.is_empty());
         Ok(())
-    }
-}
-
-/// Fails for a version type that does not exist. Reads treat those that exist alike.
-///
-/// # Errors
-/// `illegal_argument_exception` for any other name.
-pub fn check_version_type(name: &str) -> Result<(), RequestError> {
-    match name {
-        "internal" | "external" | "external_gt" | "external_gte" => Ok(()),
-        other => Err(RequestError::illegal_argument(format!("No version type match [{other}]"))),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::collect::{BoundSort, bind_sorts};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::Result;
-use crate::query::{self, BoundQuery, NestedHits, NestedNode, Query};
+use crate::query::{self, BoundQuery, NestedMatches, Query};
 use crate::request::{InnerHits, SearchRequest, Sort};
 
 pub(crate) fn bind_post_filter(
@@ -53,10 +53,8 @@ pub(crate) fn sorts_of(
 /// A search for the nested documents that are shown with each hit, bound to their shard.
 #[derive(Debug)]
 pub(crate) struct InnerSearch<'q> {
-    /// The query that matches them.
-    pub node: &'q NestedNode,
-    /// Their name and their settings.
-    pub hits: &'q NestedHits,
+    /// The query that matches them, their name and their settings.
+    pub nested: NestedMatches<'q>,
     /// The search that describes what is shown of them.
     pub request: &'q SearchRequest,
     /// How they are sorted; empty if by score.
@@ -75,27 +73,20 @@ pub(crate) fn bind_inner_hits<'q>(
     queries: impl IntoIterator<Item = &'q BoundQuery>,
     context: &'q SearchContext,
 ) -> Result<Vec<InnerSearch<'q>>> {
-    let mut nodes = Vec::new();
-    queries.into_iter().try_for_each(|query| query.inner_hits(&mut nodes))?;
-    let bind = |node: &'q NestedNode| {
-        let hits = node.inner_hits.as_ref()?;
-        Some(InnerSearch::bind(node, hits, context))
-    };
-    nodes.into_iter().filter_map(bind).collect()
+    let mut shown = Vec::new();
+    queries.into_iter().try_for_each(|query| query.inner_hits(&mut shown))?;
+    shown.into_iter().map(|nested| InnerSearch::bind(nested, context)).collect()
 }
 
 impl<'q> InnerSearch<'q> {
-    fn bind(
-        node: &'q NestedNode,
-        hits: &'q NestedHits,
-        context: &'q SearchContext,
-    ) -> Result<InnerSearch<'q>> {
+    fn bind(nested: NestedMatches<'q>, context: &'q SearchContext) -> Result<InnerSearch<'q>> {
+        let hits = nested.hits;
         let request = &InnerHits::kept_in(&*hits.request).request;
         let sorts = match request.is_by_score() {
             true => Vec::new(),
             false => bind_sorts(&request.sort, &hits.shard, context)?,
         };
-        let inside = bind_inner_hits([&node.query], context)?;
-        Ok(InnerSearch { node, hits, request, sorts, context, inside })
+        let inside = bind_inner_hits([nested.query], context)?;
+        Ok(InnerSearch { nested, request, sorts, context, inside })
     }
 }

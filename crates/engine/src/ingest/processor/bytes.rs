@@ -1,5 +1,4 @@
-//! `bytes`: "how many bytes is `1.5kb`?" Source: Elasticsearch's `BytesProcessor` over
-//! `ByteSizeValue.parseBytesSizeValue`.
+//! `bytes`: "how many bytes is `1.5kb`?" Source: Elasticsearch's `BytesProcessor`.
 
 use limber_mapping::RequestError;
 use limber_text::byte_size;
@@ -20,13 +19,8 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
 
 impl Make for Bytes {
     fn make(&self, document: &mut IngestDocument<'_>, text: &str) -> Result<Node, RequestError> {
-        let bytes = match byte_size::parse(text) {
-            Ok(bytes) => bytes.unwrap_or(-1),
-            Err(why) => {
-                let reason = why.of_setting("Ingest Field", text);
-                return Err(RequestError::bad_request("parse_exception", reason));
-            }
-        };
+        let bytes = byte_size::of_ingest_field(text)
+            .map_err(|reason| RequestError::bad_request("parse_exception", reason))?;
         document.make_scalar(Kind::Number, &bytes.to_string())
     }
 }

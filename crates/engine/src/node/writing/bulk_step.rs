@@ -50,7 +50,7 @@ pub(in crate::node) struct Destination {
 
 /// How an operation addresses a data stream, which decides what kinds of operations are allowed.
 pub(in crate::node) enum Reach {
-    /// Not at all.
+    /// The request did not address a data stream.
     Index,
     /// The request named the data stream or an alias of it.
     Stream(Arc<DataStream>),
@@ -153,8 +153,8 @@ impl<'r> Step<'r> {
     }
 }
 
-/// The steps for one shard, in the order of the request. They may have come by several names, each with a
-/// routing of its own.
+/// The steps for one shard, in the order of the request. The request may have named its index in several
+/// ways, each with a routing of its own.
 pub(in crate::node) struct Group {
     pub(in crate::node) shard: Arc<Shard>,
     pub(in crate::node) steps: Vec<usize>,
@@ -216,7 +216,7 @@ pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Resu
     Ok(())
 }
 
-/// Checks that an operation names no other routing than the alias through which it goes.
+/// Checks that an operation has no other routing than the alias that it names.
 pub(in crate::node) fn check_routing(step: &Step<'_>, target: &Target) -> Result<()> {
     let Ok(destination) = &target.outcome else { return Ok(()) };
     alias::index_routing(&target.name, destination.alias_routing.as_deref(), step.routing()).map(drop)
@@ -271,8 +271,7 @@ pub(in crate::node) fn version_of(changed: &ChangedMetadata) -> Result<(VersionT
         })
     };
     let version = changed.version.filter(|version| *version != ANY_VERSION).map(unsigned).transpose()?;
-    let version_type =
-        changed.version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
+    let version_type = VersionType::parse_or_default(changed.version_type.as_deref())?;
     if version_type == VersionType::Internal && version.is_some() {
         return Err(RequestError::unsupported("[_version] from a pipeline with the version type [internal]"));
     }

@@ -1,4 +1,4 @@
-//! Which pipelines do the settings of an index name, or would name once it is created?
+//! The pipelines of an index: "which of them do its settings name, or would they name once it is created?"
 
 use crate::catalog::{Catalog, WriteTarget};
 use crate::node::Node;

@@ -287,7 +287,7 @@ fn parse_action<'a>(
     operation.id = id;
     operation.routing = routing.or(defaults.routing.map(Cow::Borrowed)).filter(|routing| !routing.is_empty());
     operation.version = version;
-    operation.version_type = version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
+    operation.version_type = VersionType::parse_or_default(version_type.as_deref())?;
     operation.if_seq_no = if_seq_no;
     operation.if_primary_term = if_primary_term;
     operation.pipeline = action.metadata.pipeline;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use limber_engine::Result;
 use limber_mapping::{ErrorClass, RequestError};
-use limber_search::{TermVectorsRequest, check_version_type};
+use limber_search::TermVectorsRequest;
 use serde_json::{Map, Value, json};
 
 use super::document::error_item;
@@ -12,6 +12,7 @@ use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::rest::options::version_type;
 use crate::rest::router::Handler;
 use crate::rest::searches::search::placement;
 use crate::rest::{App, Route};
@@ -121,7 +122,7 @@ fn from_url(request: &Request) -> Result<TermVectorsRequest> {
     wanted.term_statistics = request.flag_or("term_statistics", false)?;
     wanted.field_statistics = request.flag_or("field_statistics", true)?;
     wanted.routing = request.param("routing").map(str::to_owned);
-    request.param("version_type").map_or(Ok(()), check_version_type)?;
+    version_type(request)?;
     wanted.version = match request.param("version") {
         None => None,
         Some(text) => Some(text.parse().map_err(|_| {

@@ -51,12 +51,9 @@ fn construct(_: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
         [Value::Str(text), radix] => (text, u32::try_from(radix.i64()).unwrap_or(0)),
         _ => return Ok(None),
     };
-    let refused = || {
-        let reason = match text.is_empty() {
-            true => "Zero length BigInteger".to_owned(),
-            false => format!("For input string: \"{text}\""),
-        };
-        ScriptError::new(at, "number_format_exception", reason)
+    let refused = || match text.is_empty() {
+        true => ScriptError::new(at, "number_format_exception", "Zero length BigInteger"),
+        false => ScriptError::number_format(at, text),
     };
     if !(2..=36).contains(&radix) {
         return Err(ScriptError::new(at, "number_format_exception", "Radix out of range"));

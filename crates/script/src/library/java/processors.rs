@@ -1,7 +1,7 @@
 //! `Processors`: what some ingest processors do, for scripts; and `Json`. Source: Painless' allow list of the
 //! ingest context.
 
-use limber_text::byte_size;
+use limber_text::{byte_size, url};
 
 use super::super::machine::Machine;
 use super::super::store::put_entry;
@@ -37,18 +37,13 @@ pub(in super::super) fn call(
     Ok(Some(match (name, arguments) {
         ("lowercase", [text]) => Value::str(text.text().to_lowercase()),
         ("uppercase", [text]) => Value::str(text.text().to_uppercase()),
-        ("urlDecode", [text]) => Value::str(url_decoded(&text.text(), at)?),
+        ("urlDecode", [text]) => {
+            let decoded = url::form_decoded(&text.text());
+            Value::str(decoded.map_err(|error| ScriptError::argument(at, error.to_string()))?)
+        }
         ("bytes", [text]) => {
-            let text = text.text();
-            match byte_size::parse(&text.to_lowercase()) {
-                Ok(Some(bytes)) => Value::Long(bytes),
-                _ => {
-                    let reason = format!(
-                        "failed to parse setting [Ingest Field] with value [{text}] as a size in bytes: unit is missing or unrecognized"
-                    );
-                    return Err(ScriptError::new(at, "parse_exception", reason));
-                }
-            }
+            let bytes = byte_size::of_ingest_field(&text.text());
+            Value::Long(bytes.map_err(|reason| ScriptError::new(at, "parse_exception", reason))?)
         }
         ("json", [text]) => parsed(&text.text(), at)?,
         ("json", [Value::Map(map), name]) => {
@@ -64,26 +59,4 @@ pub(in super::super) fn call(
         }
         _ => return Ok(None),
     }))
-}
-
-/// Decodes `%20` and `+`.
-fn url_decoded(text: &str, at: u32) -> Outcome<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        match first {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-                let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-                bytes.push(byte.ok_or_else(|| {
-                    ScriptError::argument(at, "URLDecoder: Illegal hex characters in escape (%) pattern")
-                })?);
-                rest = &tail[2..];
-            }
-            other => bytes.push(*other),
-        }
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -17,7 +17,7 @@ use super::super::buckets::marked::{MarkedDocs, MarkedPlace};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
-use super::super::findings::{Findings, absorb_fixed};
+use super::super::findings::Findings;
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::filter_marks::FilterMarks;
@@ -222,15 +222,12 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
     }
 
     fn take_findings(&mut self) -> Result<Findings> {
-        Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
+        self.subs.take_fixed(&mut self.counts)
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Fixed(counts, below) = findings else { unreachable!("findings of another collector") };
-        self.budget.spend(counts.len() as u64 * 8)?;
         let width = self.width();
-        let buckets = absorb_fixed(&mut self.counts, &counts, width, bucket_of);
-        self.subs.absorb(below, &buckets)
+        self.subs.absorb_fixed(&mut self.counts, findings, width, bucket_of, self.budget)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {

@@ -8,7 +8,7 @@ use super::super::answer::partial::Partial;
 use super::super::buckets::entries::{Emitted, Entries, Pace, Values};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::findings::{Findings, absorb_fixed};
+use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
 use super::filter::fixed_partials;
 use super::range::{Origin, Ranges, ShownRange};
@@ -188,14 +188,11 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
     }
 
     fn take_findings(&mut self) -> Result<Findings> {
-        Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
+        self.subs.take_fixed(&mut self.counts)
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        let Findings::Fixed(counts, below) = findings else { unreachable!("findings of another collector") };
-        self.budget.spend(counts.len() as u64 * 8)?;
-        let buckets = absorb_fixed(&mut self.counts, &counts, self.ranges.len(), bucket_of);
-        self.subs.absorb(below, &buckets)
+        self.subs.absorb_fixed(&mut self.counts, findings, self.ranges.len(), bucket_of, self.budget)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

@@ -11,7 +11,7 @@ use super::super::values::format::Format;
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{buckets_path, format};
-use super::path::{BucketsPath, find};
+use super::path::BucketsPath;
 use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 
@@ -41,21 +41,7 @@ impl Pipeline for CumulativeCardinality {
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let own = work.aggregation;
-        let place = match self.path.elements.as_slice() {
-            [only] => find(&own.subs, &only.name).map(|(place, _)| place),
-            _ => None,
-        };
-        let cardinality = place.and_then(|place| Some((place, own.subs[place].request::<Cardinality>()?)));
-        let Some((place, request)) = cardinality else {
-            return Err(RequestError::bad_request(
-                "aggregation_execution_exception",
-                format!(
-                    "buckets_path must reference a cardinality aggregation, got: [{}] at aggregation [{}]",
-                    self.path.text, own.name
-                ),
-            )
-            .into());
-        };
+        let (place, request) = self.path.request::<Cardinality>(own, "a cardinality aggregation")?;
         let mut all = request.empty_sketch();
         let mut counts = Vec::new();
         for row in rows(own, work.shape, partial)? {

@@ -12,7 +12,7 @@ use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::moving_fn::{span, window};
 use super::options::{GapPolicy, buckets_path, format};
-use super::path::{BucketsPath, find};
+use super::path::BucketsPath;
 use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 
@@ -48,21 +48,7 @@ impl Pipeline for MovingPercentiles {
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let own = work.aggregation;
-        let place = match self.path.elements.as_slice() {
-            [only] => find(&own.subs, &only.name).map(|(place, _)| place),
-            _ => None,
-        };
-        let percentiles = place.and_then(|place| Some((place, own.subs[place].request::<Percentiles>()?)));
-        let Some((place, percentiles)) = percentiles else {
-            return Err(RequestError::bad_request(
-                "aggregation_execution_exception",
-                format!(
-                    "buckets_path must reference a percentiles aggregation, got: [{}] at aggregation [{}]",
-                    self.path.text, own.name
-                ),
-            )
-            .into());
-        };
+        let (place, percentiles) = self.path.request::<Percentiles>(own, "a percentiles aggregation")?;
         let found: Vec<Option<&Distribution>> = rows(own, work.shape, partial)?
             .into_iter()
             .map(|row| match row.subs.get(place) {

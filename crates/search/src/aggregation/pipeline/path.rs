@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 
 use super::super::answer::partial::{Bucket, Partial};
 use super::super::bind::Shape;
+use super::super::definition::Definition;
 use super::super::tree::Aggregation;
 use super::definition::Enclosing;
 use super::options::GapPolicy;
@@ -50,6 +51,24 @@ impl BucketsPath {
             elements.extend(value.map(|value| Element { name: value.trim().to_owned(), key: None }));
         }
         BucketsPath { text: text.to_owned(), elements }
+    }
+
+    /// Returns the options of the sub-aggregation of type `T` that the path names, and its place among the
+    /// sub-aggregations of `own`. `wanted` describes the type in the error.
+    ///
+    /// # Errors
+    /// `aggregation_execution_exception` if the path leads to anything else.
+    pub fn request<'a, T: Definition>(&self, own: &'a Aggregation, wanted: &str) -> Result<(usize, &'a T)> {
+        let place = match self.elements.as_slice() {
+            [only] => find(&own.subs, &only.name).map(|(place, _)| place),
+            _ => None,
+        };
+        let found = place.and_then(|place| Some((place, own.subs[place].request::<T>()?)));
+        found.ok_or_else(|| {
+            let (path, at) = (&self.text, &own.name);
+            let reason = format!("buckets_path must reference {wanted}, got: [{path}] at aggregation [{at}]");
+            RequestError::bad_request("aggregation_execution_exception", reason).into()
+        })
     }
 
     /// Whether the path is `_count`, the document count of the bucket itself.

@@ -53,6 +53,17 @@ pub(crate) struct NestedHits {
     pub shard: ShardSnapshot,
 }
 
+/// The nested documents that a `nested` query shows with each hit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NestedMatches<'q> {
+    /// The path of the nested documents.
+    pub path: &'q str,
+    /// The query that they match.
+    pub query: &'q BoundQuery,
+    /// How they are shown.
+    pub hits: &'q NestedHits,
+}
+
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
     parser: &mut Parser<'_>,
@@ -150,24 +161,22 @@ impl NestedHits {
 }
 
 impl BoundQuery {
-    /// Collects the nested queries with inner hits in this query. Those inside a collected one are left out,
+    /// Collects what the nested queries in this query show. Those inside a collected one are left out,
     /// because they are shown with its hits.
     ///
     /// # Errors
     /// Fails if two have the same name, or if one has more hits than the index's limit.
-    pub(crate) fn inner_hits<'a>(&'a self, out: &mut Vec<&'a NestedNode>) -> Result<(), RequestError> {
+    pub(crate) fn inner_hits<'a>(&'a self, out: &mut Vec<NestedMatches<'a>>) -> Result<(), RequestError> {
         if let Some(node) = self.node.as_nested() {
             let Some(hits) = &node.inner_hits else { return node.query.inner_hits(out) };
-            let is_there =
-                |other: &&NestedNode| other.inner_hits.as_ref().is_some_and(|one| one.name == hits.name);
-            if out.iter().any(is_there) {
+            if out.iter().any(|other| other.hits.name == hits.name) {
                 return Err(RequestError::illegal_argument(format!(
                     "[inner_hits] already contains an entry for key [{}]",
                     hits.name
                 )));
             }
             hits.check()?;
-            out.push(node);
+            out.push(NestedMatches { path: &node.path, query: &node.query, hits });
             return Ok(());
         }
         self.node.parts().into_iter().try_for_each(|part| part.inner_hits(out))

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::counts::TermCounts;
 use crate::context::documents::{DocumentName, NamedDocument};
+use crate::context::version_type::VersionType;
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::lookup::Lookup;
@@ -73,13 +74,10 @@ impl Item {
                         other => i64::from(json::int(other)?),
                     });
                 }
-                ("version_type", value) => match json::text(value)?.as_str() {
-                    "internal" | "external" | "external_gt" | "external_gte" => {}
-                    name => {
-                        let reason = format!("No version type match [{name}]");
-                        return Err(RequestError::illegal_argument(reason));
-                    }
-                },
+                // Reads treat all version types alike.
+                ("version_type", value) => {
+                    VersionType::parse(&json::text(value)?)?;
+                }
                 (key, _) => return Err(malformed(&ObjectParser::unknown_words(key))),
             }
         }

@@ -1,5 +1,5 @@
 //! Measures a column, a points index and a merge:
-//! `cargo run --release -p limber-segment --example columns [rows] [columns|merges]`.
+//! `cargo run --release -p limber-segment --example column_costs [rows] [columns|merges]`.
 //!
 //! Columns: wall clock, best of several runs. Merges: CPU time of the merging thread (Linux). The data is
 //! that of a web log (timestamps, statuses, sizes).
