@@ -4,6 +4,7 @@ mod boxplot;
 mod cardinality;
 mod cartesian_bounds;
 mod cartesian_centroid;
+mod center_of_mass;
 mod digest;
 mod digest_collector;
 mod distribution;

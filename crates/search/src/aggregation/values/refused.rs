@@ -33,7 +33,7 @@ pub(in crate::aggregation) fn check_shapes(
 ) -> Result<(), RequestError> {
     let is_accepted = match aggregation {
         "value_count" | "missing" => true,
-        "geo_bounds" | "geohash_grid" | "geotile_grid" | "geohex_grid" => field.is_shape(),
+        "geo_bounds" | "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => field.is_shape(),
         "cartesian_bounds" | "cartesian_centroid" => field.is_cartesian_shape(),
         _ => false,
     };
@@ -46,7 +46,7 @@ pub(in crate::aggregation) fn check_shapes(
             ))),
         };
     }
-    if aggregation != "cardinality" && !(aggregation == "geo_centroid" && field.is_shape()) {
+    if aggregation != "cardinality" {
         return Err(not_supported(field, aggregation));
     }
     Err(RequestError::unsupported(format!(
