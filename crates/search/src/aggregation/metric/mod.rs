@@ -27,6 +27,7 @@ mod places;
 mod rate;
 mod scripted;
 mod seen_numbers;
+mod shape_hashes;
 mod string_stats;
 mod student;
 mod summary_collector;
