@@ -157,6 +157,8 @@ pub struct IndexSettings {
     pub field_name_length_limit: usize,
     /// `mapping.nested_fields.limit`.
     pub nested_fields_limit: usize,
+    /// `mapping.dimension_fields.limit`.
+    pub dimension_fields_limit: usize,
     /// `mapping.nested_objects.limit`, per document.
     pub nested_objects_limit: usize,
     /// `mapping.coerce`.
@@ -250,6 +252,7 @@ impl IndexSettings {
                 .boolean("index.mapping.total_fields.ignore_dynamic_beyond_limit", false)?,
             depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,
             nested_fields_limit: read.integer("index.mapping.nested_fields.limit", 50)? as usize,
+            dimension_fields_limit: read.integer("index.mapping.dimension_fields.limit", 32_768)? as usize,
             nested_objects_limit: read.integer("index.mapping.nested_objects.limit", 10_000)? as usize,
             field_name_length_limit: read.integer("index.mapping.field_name_length.limit", i64::MAX)?
                 as usize,
@@ -305,6 +308,7 @@ impl IndexSettings {
             ignores_beyond: self.ignores_fields_beyond_limit,
             depth: self.depth_limit,
             nested_fields: self.nested_fields_limit,
+            dimension_fields: self.dimension_fields_limit,
             nested_objects: self.nested_objects_limit,
             field_name_length: self.field_name_length_limit,
             ..Limits::default()

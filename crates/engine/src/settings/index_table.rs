@@ -82,7 +82,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
         "9223372036854775807",
         Dynamic,
     ),
-    row("index.mapping.dimension_fields.limit", Unsupported, "32768", Dynamic),
+    row("index.mapping.dimension_fields.limit", Integer { min: 0, max: INT_MAX }, "32768", Dynamic),
     row("index.mapping.coerce", Boolean, "true", Static),
     row("index.mapping.ignore_malformed", Boolean, "false", Static),
     row("index.mapping.ignore_above", Integer { min: 0, max: INT_MAX }, "2147483647", Static),

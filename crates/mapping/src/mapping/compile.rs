@@ -104,6 +104,7 @@ impl Mapping {
         let mut unlimited = settings.clone();
         unlimited.limits.total_fields = usize::MAX;
         unlimited.limits.nested_fields = usize::MAX;
+        unlimited.limits.dimension_fields = usize::MAX;
         unlimited.limits.field_name_length = usize::MAX;
         unlimited.limits.depth = usize::MAX;
         let restored = Mapping::compile(definition::parse(body, &unlimited)?, &unlimited, None)?;
@@ -403,6 +404,12 @@ impl Mapping {
             && previous.is_none_or(|previous| nested_count > previous.nested.len())
         {
             return Err(definition::nested_fields_exceeded(limits.nested_fields));
+        }
+        let dimension_count = self.dimension_fields();
+        if dimension_count > limits.dimension_fields
+            && previous.is_none_or(|previous| dimension_count > previous.dimension_fields())
+        {
+            return Err(definition::dimension_fields_exceeded(limits.dimension_fields));
         }
         Ok(())
     }
