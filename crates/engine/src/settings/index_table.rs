@@ -75,6 +75,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.mapping.total_fields.ignore_dynamic_beyond_limit", Boolean, "false", Dynamic),
     row("index.mapping.depth.limit", Integer { min: 1, max: INT_MAX }, "20", Dynamic),
     row("index.mapping.nested_fields.limit", Integer { min: 0, max: INT_MAX }, "50", Dynamic),
+    row("index.mapping.nested_parents.limit", Integer { min: 0, max: INT_MAX }, "50", Dynamic),
     row("index.mapping.nested_objects.limit", Integer { min: 0, max: INT_MAX }, "10000", Dynamic),
     row(
         "index.mapping.field_name_length.limit",

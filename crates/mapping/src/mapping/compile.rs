@@ -104,6 +104,7 @@ impl Mapping {
         let mut unlimited = settings.clone();
         unlimited.limits.total_fields = usize::MAX;
         unlimited.limits.nested_fields = usize::MAX;
+        unlimited.limits.nested_parents = usize::MAX;
         unlimited.limits.dimension_fields = usize::MAX;
         unlimited.limits.field_name_length = usize::MAX;
         unlimited.limits.depth = usize::MAX;
@@ -404,6 +405,12 @@ impl Mapping {
             && previous.is_none_or(|previous| nested_count > previous.nested.len())
         {
             return Err(definition::nested_fields_exceeded(limits.nested_fields));
+        }
+        let parent_count = self.nested_parents();
+        if parent_count > limits.nested_parents
+            && previous.is_none_or(|previous| parent_count > previous.nested_parents())
+        {
+            return Err(definition::nested_parents_exceeded(limits.nested_parents));
         }
         let dimension_count = self.dimension_fields();
         if dimension_count > limits.dimension_fields

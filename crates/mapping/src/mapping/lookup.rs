@@ -325,6 +325,12 @@ impl Mapping {
             + self.root.runtime.len()
     }
 
+    /// Returns how many different parents the nested objects have, as `index.mapping.nested_parents.limit`
+    /// counts them. The root is one.
+    pub(crate) fn nested_parents(&self) -> usize {
+        self.nested.iter().map(|nested| nested.parent).collect::<HashSet<_>>().len()
+    }
+
     /// Returns the number of fields that are dimensions, as `index.mapping.dimension_fields.limit` counts
     /// them. A flattened field counts once, however many of its keys are dimensions.
     pub(crate) fn dimension_fields(&self) -> usize {
