@@ -93,6 +93,7 @@ impl Mapping {
         definition::check_additions(&root, None, settings)?;
         let mapping = Mapping::compile(root, settings, None)?;
         mapping.check_copy_targets()?;
+        mapping.check_shadows()?;
         Ok(mapping)
     }
 
@@ -123,6 +124,9 @@ impl Mapping {
         if self.check_copy_targets().is_ok() {
             merged.check_copy_targets()?;
         }
+        if self.check_shadows().is_ok() {
+            merged.check_shadows()?;
+        }
         Ok(merged)
     }
 
@@ -150,6 +154,7 @@ impl Mapping {
     pub fn with_runtime(&self, section: &Value) -> Result<Mapping, RequestError> {
         let mut mapping = self.clone();
         let fields = definition::runtime::parse(section, false)?;
+        self.check_runtime_of_request(&fields)?;
         mapping.add_runtime(&fields)?;
         Ok(mapping)
     }
