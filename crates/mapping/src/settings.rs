@@ -20,6 +20,10 @@ pub struct Limits {
     pub field_name_length: usize,
     /// `index.mapping.nested_fields.limit`: objects of type `nested` in a mapping.
     pub nested_fields: usize,
+    /// `index.mapping.nested_parents.limit`: levels right above an object of type `nested`, with the root.
+    pub nested_parents: usize,
+    /// `index.mapping.dimension_fields.limit`: fields that are dimensions of time series.
+    pub dimension_fields: usize,
     /// `index.mapping.nested_objects.limit`: nested documents in one document.
     pub nested_objects: usize,
     /// Nesting levels of `{` and `[` in a document (Jackson's `StreamReadConstraints`: 1,000).
@@ -44,6 +48,8 @@ impl Default for Limits {
             depth: 20,
             field_name_length: usize::MAX,
             nested_fields: 50,
+            nested_parents: 50,
+            dimension_fields: 32_768,
             nested_objects: 10_000,
             json_depth: 1000,
         }

@@ -157,6 +157,10 @@ pub struct IndexSettings {
     pub field_name_length_limit: usize,
     /// `mapping.nested_fields.limit`.
     pub nested_fields_limit: usize,
+    /// `mapping.nested_parents.limit`.
+    pub nested_parents_limit: usize,
+    /// `mapping.dimension_fields.limit`.
+    pub dimension_fields_limit: usize,
     /// `mapping.nested_objects.limit`, per document.
     pub nested_objects_limit: usize,
     /// `mapping.coerce`.
@@ -250,6 +254,8 @@ impl IndexSettings {
                 .boolean("index.mapping.total_fields.ignore_dynamic_beyond_limit", false)?,
             depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,
             nested_fields_limit: read.integer("index.mapping.nested_fields.limit", 50)? as usize,
+            nested_parents_limit: read.integer("index.mapping.nested_parents.limit", 50)? as usize,
+            dimension_fields_limit: read.integer("index.mapping.dimension_fields.limit", 32_768)? as usize,
             nested_objects_limit: read.integer("index.mapping.nested_objects.limit", 10_000)? as usize,
             field_name_length_limit: read.integer("index.mapping.field_name_length.limit", i64::MAX)?
                 as usize,
@@ -305,6 +311,8 @@ impl IndexSettings {
             ignores_beyond: self.ignores_fields_beyond_limit,
             depth: self.depth_limit,
             nested_fields: self.nested_fields_limit,
+            nested_parents: self.nested_parents_limit,
+            dimension_fields: self.dimension_fields_limit,
             nested_objects: self.nested_objects_limit,
             field_name_length: self.field_name_length_limit,
             ..Limits::default()

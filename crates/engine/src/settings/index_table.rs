@@ -75,6 +75,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.mapping.total_fields.ignore_dynamic_beyond_limit", Boolean, "false", Dynamic),
     row("index.mapping.depth.limit", Integer { min: 1, max: INT_MAX }, "20", Dynamic),
     row("index.mapping.nested_fields.limit", Integer { min: 0, max: INT_MAX }, "50", Dynamic),
+    row("index.mapping.nested_parents.limit", Integer { min: 0, max: INT_MAX }, "50", Dynamic),
     row("index.mapping.nested_objects.limit", Integer { min: 0, max: INT_MAX }, "10000", Dynamic),
     row(
         "index.mapping.field_name_length.limit",
@@ -82,7 +83,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
         "9223372036854775807",
         Dynamic,
     ),
-    row("index.mapping.dimension_fields.limit", Unsupported, "32768", Dynamic),
+    row("index.mapping.dimension_fields.limit", Integer { min: 0, max: INT_MAX }, "32768", Dynamic),
     row("index.mapping.coerce", Boolean, "true", Static),
     row("index.mapping.ignore_malformed", Boolean, "false", Static),
     row("index.mapping.ignore_above", Integer { min: 0, max: INT_MAX }, "2147483647", Static),

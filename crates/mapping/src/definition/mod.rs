@@ -27,8 +27,8 @@ pub(crate) use additions::check_additions;
 pub use count::{field_count, path_bytes};
 pub(crate) use merge::merge;
 pub(crate) use parse::{
-    depth_exceeded, dynamic, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded,
-    wrapped,
+    depth_exceeded, dimension_fields_exceeded, dynamic, joined, names_from, nested_fields_exceeded,
+    nested_parents_exceeded, parse, total_fields_exceeded, wrapped,
 };
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;

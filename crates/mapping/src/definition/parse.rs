@@ -194,6 +194,14 @@ pub(crate) fn nested_fields_exceeded(limit: usize) -> RequestError {
     RequestError::illegal_argument(format!("Limit of nested fields [{limit}] has been exceeded"))
 }
 
+pub(crate) fn nested_parents_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of nested parents [{limit}] has been exceeded"))
+}
+
+pub(crate) fn dimension_fields_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of total dimension fields [{limit}] has been exceeded"))
+}
+
 pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestError {
     RequestError::illegal_argument(format!(
         "Limit of mapping depth [{}] has been exceeded due to object field [{path}]",

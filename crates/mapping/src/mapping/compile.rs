@@ -93,6 +93,7 @@ impl Mapping {
         definition::check_additions(&root, None, settings)?;
         let mapping = Mapping::compile(root, settings, None)?;
         mapping.check_copy_targets()?;
+        mapping.check_shadows()?;
         Ok(mapping)
     }
 
@@ -104,6 +105,8 @@ impl Mapping {
         let mut unlimited = settings.clone();
         unlimited.limits.total_fields = usize::MAX;
         unlimited.limits.nested_fields = usize::MAX;
+        unlimited.limits.nested_parents = usize::MAX;
+        unlimited.limits.dimension_fields = usize::MAX;
         unlimited.limits.field_name_length = usize::MAX;
         unlimited.limits.depth = usize::MAX;
         let restored = Mapping::compile(definition::parse(body, &unlimited)?, &unlimited, None)?;
@@ -120,6 +123,9 @@ impl Mapping {
         let merged = Mapping::compile(root, &self.settings, Some(self))?;
         if self.check_copy_targets().is_ok() {
             merged.check_copy_targets()?;
+        }
+        if self.check_shadows().is_ok() {
+            merged.check_shadows()?;
         }
         Ok(merged)
     }
@@ -148,6 +154,7 @@ impl Mapping {
     pub fn with_runtime(&self, section: &Value) -> Result<Mapping, RequestError> {
         let mut mapping = self.clone();
         let fields = definition::runtime::parse(section, false)?;
+        self.check_runtime_of_request(&fields)?;
         mapping.add_runtime(&fields)?;
         Ok(mapping)
     }
@@ -403,6 +410,18 @@ impl Mapping {
             && previous.is_none_or(|previous| nested_count > previous.nested.len())
         {
             return Err(definition::nested_fields_exceeded(limits.nested_fields));
+        }
+        let parent_count = self.nested_parents();
+        if parent_count > limits.nested_parents
+            && previous.is_none_or(|previous| parent_count > previous.nested_parents())
+        {
+            return Err(definition::nested_parents_exceeded(limits.nested_parents));
+        }
+        let dimension_count = self.dimension_fields();
+        if dimension_count > limits.dimension_fields
+            && previous.is_none_or(|previous| dimension_count > previous.dimension_fields())
+        {
+            return Err(definition::dimension_fields_exceeded(limits.dimension_fields));
         }
         Ok(())
     }

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::Mapping;
 use crate::date::DateFormat;
-use crate::definition::{Dynamic, Node, SourceRule, Template};
+use crate::definition::{self, Dynamic, Node, SourceRule, Template};
 use crate::field::{Field, FieldId, Flattened, KEY_END, Leaf, Nested, keyed_path};
-use crate::mapping::tree::{ObjectNode, Tree};
+use crate::mapping::tree::{self, ObjectNode, SingleValued, Tree};
 use crate::reserved;
 use crate::settings::MappingSettings;
 use crate::synthetic::SyntheticPlan;
@@ -323,6 +323,22 @@ impl Mapping {
         let parts = tree.leaves.iter().filter(|leaf| leaf.field.is_part).count();
         tree.leaves.len() - keyed - parts + tree.aliases.len() + tree.object_count() - 1
             + self.root.runtime.len()
+    }
+
+    /// Returns how many different parents the nested objects have, as `index.mapping.nested_parents.limit`
+    /// counts them. The root is one.
+    pub(crate) fn nested_parents(&self) -> usize {
+        self.nested.iter().map(|nested| nested.parent).collect::<HashSet<_>>().len()
+    }
+
+    /// Returns the number of fields that are dimensions, as `index.mapping.dimension_fields.limit` counts
+    /// them. A flattened field counts once, however many of its keys are dimensions.
+    pub(crate) fn dimension_fields(&self) -> usize {
+        let is_dimension = |leaf: &&tree::Leaf| match leaf.keyed {
+            Some(_) => !definition::series_keys(&self.root, &leaf.field.path).is_empty(),
+            None => leaf.single_valued == SingleValued::Dimension,
+        };
+        self.tree.leaves.iter().filter(is_dimension).count()
     }
 }
 

@@ -9,15 +9,49 @@ use std::sync::Arc;
 
 use limber_text::wildcard;
 
-use crate::definition::Root;
+use super::Mapping;
 use crate::definition::data_stream::TIMESTAMP;
+use crate::definition::{Root, RuntimeFields};
 use crate::field::{Field, Flattened};
+use crate::json::java::mapper_parsing;
 use crate::mapping::tree::{SingleValued, Tree};
 use crate::settings::{IndexMode, MappingSettings};
 use crate::{RequestError, definition};
 
 /// The field that holds the id of a document's series.
 pub const TSID: &str = "_tsid";
+
+impl Mapping {
+    /// Refuses runtime fields of the mapping with the names of dimensions or metrics.
+    pub(super) fn check_shadows(&self) -> Result<(), RequestError> {
+        self.runtime.keys().try_for_each(|name| self.check_shadow(name))
+    }
+
+    /// Refuses runtime fields of a request that would change what a series is. Source:
+    /// `SearchExecutionContext#parseRuntimeMappings`.
+    pub(super) fn check_runtime_of_request(&self, fields: &RuntimeFields) -> Result<(), RequestError> {
+        let is_routing = |name: &&String| self.series.as_ref().is_some_and(|plan| plan.is_routing(name));
+        if let Some(name) = fields.keys().find(is_routing) {
+            return Err(RequestError::illegal_argument(format!(
+                "runtime fields may not match [routing_path] but [{name}] matched"
+            )));
+        }
+        fields.keys().try_for_each(|name| self.check_shadow(name))
+    }
+
+    /// Source: `MappingLookup#validateDoesNotShadow`.
+    fn check_shadow(&self, name: &str) -> Result<(), RequestError> {
+        let is_key = self.series.as_ref().is_some_and(|plan| plan.dimensions.contains(name));
+        let what = if is_key || self.parameter(name, "time_series_dimension") == Some(true.into()) {
+            "time_series_dimension"
+        } else if self.parameter(name, "time_series_metric").is_some_and(|metric| !metric.is_null()) {
+            "time_series_metric"
+        } else {
+            return Ok(());
+        };
+        Err(mapper_parsing(format!("Field [{name}] attempted to shadow a {what}")))
+    }
+}
 
 /// What the mapping of an index of time series says about series.
 #[derive(Debug)]

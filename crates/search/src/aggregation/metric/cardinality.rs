@@ -19,6 +19,7 @@ use super::super::source::{Accepts, ComputedTerms, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::hyperloglog::{Sketch, hash_number, hash_term, precision_of};
 use super::seen_numbers::SeenNumbers;
+use super::shape_hashes::ShapeHashes;
 use super::term_hashes::TermHashes;
 use super::value_counts::span_of_most;
 use crate::context::workers;
@@ -138,6 +139,7 @@ enum Reader<'s> {
     Numbers(Box<NumberReader<'s>>, i64),
     Terms(Box<TermHashes<'s>>),
     Computed(Box<ComputedTerms<'s>>),
+    Shapes(Box<ShapeHashes<'s>>),
 }
 
 /// Collects the values of each bucket in a sketch.
@@ -167,7 +169,9 @@ impl<'s> CardinalityCollector<'s> {
         let CollectorContext { bound, shard, budget, .. } = context;
         let source = &bound.sources()[0];
         let mut seen_width = 0;
-        let reader = if source.is_numeric() {
+        let reader = if source.has_shapes() {
+            Reader::Shapes(Box::new(ShapeHashes::new(source)))
+        } else if source.is_numeric() {
             let span = match span_of_most(source, shard, SEEN_WIDTH_MAX)? {
                 Some(span) => Some(span),
                 None => span_of_most(source, shard, SEEN_WIDTH_MAX / 16)?,
@@ -223,7 +227,7 @@ impl<'s> CardinalityCollector<'s> {
                     Ok(())
                 })
             }
-            Reader::Computed(_) => Ok(()),
+            Reader::Computed(_) | Reader::Shapes(_) => Ok(()),
         }
     }
 }
@@ -291,6 +295,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         match &mut self.reader {
             Reader::Numbers(reader, _) => reader.begin(&view.segment, is_mapped)?,
             Reader::Computed(terms) => terms.begin(&view.segment)?,
+            Reader::Shapes(shapes) => shapes.begin(&view.segment)?,
             Reader::Terms(terms) => self.seen_width = terms.begin(&view.segment, is_mapped)?,
         }
         self.seen.begin(self.seen_width);
@@ -335,6 +340,10 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
                 values.try_join(entries, starts, |_, bucket, number| {
                     sketches.insert(bucket, hash_term(loaded.terms.term(number as usize)))
                 })
+            }
+            Reader::Shapes(shapes) => {
+                let hashes = shapes.load(entries.docs)?;
+                hashes.try_join(entries, starts, |_, bucket, hash| sketches.insert(bucket, hash))
             }
             Reader::Terms(terms) => {
                 let values = terms.reader.load(entries.docs)?;

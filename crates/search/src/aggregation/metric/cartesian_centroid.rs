@@ -1,8 +1,8 @@
 //! `cartesian_centroid`: the center of mass of the points or shapes on a plane of a bucket, and their number.
-//! Source: Elasticsearch's `InternalCartesianCentroid`, `CentroidCalculator`.
+//! Source: Elasticsearch's `InternalCartesianCentroid`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{GridPoint, GridShape, PartKind, Position, Surface, decode_on_plane};
+use limber_mapping::geo::{GridShape, Surface, decode_on_plane};
 use serde_json::json;
 
 use super::super::answer::members::Members;
@@ -14,7 +14,7 @@ use super::super::definition::{Collect, CollectorContext, Reduce, Render, Reques
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
-use super::super::values::kahan::KahanSum;
+use super::center_of_mass::CenterOfMass;
 use super::places::{self, PlacesState, ShapesState};
 use crate::error::Result;
 
@@ -62,120 +62,33 @@ impl Reduce for CartesianCentroid {
 
 impl Render for CartesianCentroid {
     fn render(&self, state: &PlaneCentroid, _: &Renderer<'_>, out: &mut Members<'_>) -> Result<()> {
-        let PlaneCentroid { x, y, weight, .. } = state;
-        if weight.value > 0.0 {
-            let center = json!({"x": x.value / weight.value, "y": y.value / weight.value});
-            out.insert("location", &center)?;
+        if let Some((x, y)) = state.center.position() {
+            out.insert("location", &json!({"x": x, "y": y}))?;
         }
         out.insert("count", &state.count)
     }
 }
 
-/// The dimension of a part of a shape. Only the parts of the highest dimension have a weight.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Dimension {
-    /// The weight of a point is 1.
-    #[default]
-    Point,
-    /// The weight of a line is its length.
-    Line,
-    /// The weight of a polygon is its area.
-    Polygon,
-}
-
-/// Weighted sums of coordinates.
+/// The center of the points or shapes of a bucket.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlaneCentroid {
-    x: KahanSum,
-    y: KahanSum,
-    weight: KahanSum,
-    dimension: Dimension,
+    center: CenterOfMass,
     /// Points, or documents with shapes.
     count: u64,
 }
 
 impl OwnFinding for PlaneCentroid {}
 
-impl PlaneCentroid {
-    /// Adds the center of a part.
-    fn add_part(&mut self, dimension: Dimension, (x, y): Position, weight: f64) {
-        // The center of a tiny area may not be a number.
-        if dimension < self.dimension || !x.is_finite() || !y.is_finite() {
-            return;
-        }
-        if dimension > self.dimension {
-            *self = PlaneCentroid { dimension, count: self.count, ..PlaneCentroid::default() };
-        }
-        self.x.add(x * weight);
-        self.y.add(y * weight);
-        self.weight.add(weight);
-    }
-
-    fn add_line(&mut self, line: &[GridPoint]) {
-        for pair in line.windows(2) {
-            let [a, b] = [pair[0], pair[1]].map(|at| Surface::Plane.position(at));
-            let length = (b.0 - a.0).hypot(b.1 - a.1);
-            if length == 0.0 {
-                self.add_part(Dimension::Point, a, 1.0);
-            } else {
-                self.add_part(Dimension::Line, (a.0.midpoint(b.0), a.1.midpoint(b.1)), length);
-            }
-        }
-    }
-
-    fn add_polygon(&mut self, rings: &[Vec<GridPoint>]) {
-        let parts: Vec<(Position, f64)> = rings.iter().map(|ring| center_and_area(ring)).collect();
-        // Holes are taken away.
-        let weight_of = |ring: usize, area: f64| if ring == 0 { area } else { -area };
-        let total: f64 = parts.iter().enumerate().map(|(ring, (_, area))| weight_of(ring, *area)).sum();
-        if total == 0.0 && self.dimension != Dimension::Polygon {
-            if let Some(outer) = rings.first() {
-                self.add_line(outer);
-            }
-            return;
-        }
-        for (ring, (center, area)) in parts.into_iter().enumerate() {
-            self.add_part(Dimension::Polygon, center, weight_of(ring, area));
-        }
-    }
-}
-
-/// Returns the center of mass of the area in a ring, and the area.
-fn center_and_area(ring: &[GridPoint]) -> (Position, f64) {
-    let Some(&first) = ring.first() else { return ((0.0, 0.0), 0.0) };
-    let (first_x, first_y) = Surface::Plane.position(first);
-    let apart = |at: GridPoint| {
-        let (x, y) = Surface::Plane.position(at);
-        (x - first_x, y - first_y)
-    };
-    let (mut doubled, mut x, mut y) = (0.0, 0.0, 0.0);
-    for pair in ring.windows(2) {
-        let (a, b) = (apart(pair[0]), apart(pair[1]));
-        let cross = a.0 * b.1 - b.0 * a.1;
-        doubled += cross;
-        x += cross * (a.0 + b.0);
-        y += cross * (a.1 + b.1);
-    }
-    ((first_x + x / (3.0 * doubled), first_y + y / (3.0 * doubled)), doubled.abs() / 2.0)
-}
-
 impl PlacesState for PlaneCentroid {
     #[inline]
     fn add(&mut self, stored: i64) {
-        self.add_part(Dimension::Point, decode_on_plane(stored), 1.0);
+        self.center.add_point(decode_on_plane(stored));
         self.count += 1;
     }
 
     fn merge(&mut self, other: &PlaneCentroid) {
-        let count = self.count + other.count;
-        if other.dimension > self.dimension {
-            *self = *other;
-        } else if other.dimension == self.dimension {
-            self.x.add(other.x.value);
-            self.y.add(other.y.value);
-            self.weight.add(other.weight.value);
-        }
-        self.count = count;
+        self.center.merge(&other.center);
+        self.count += other.count;
     }
 }
 
@@ -183,17 +96,7 @@ impl ShapesState for PlaneCentroid {
     fn add_shape(&mut self, shape: &GridShape) {
         // All shapes of a document count once.
         self.count = 1;
-        for part in &shape.parts {
-            match part.kind {
-                PartKind::Points => {
-                    for at in part.lists.iter().flatten() {
-                        self.add_part(Dimension::Point, Surface::Plane.position(*at), 1.0);
-                    }
-                }
-                PartKind::Line => part.lists.iter().for_each(|line| self.add_line(line)),
-                PartKind::Polygon => self.add_polygon(&part.lists),
-            }
-        }
+        self.center.add_shape(Surface::Plane, shape);
     }
 }
 
@@ -211,7 +114,7 @@ mod tests {
             state.add_shape(&GridShape::of(Surface::Plane, &geometry, false).expect(text));
         }
         assert_eq!(state.count, 1);
-        (state.x.value / state.weight.value, state.y.value / state.weight.value)
+        state.center.position().expect("a center")
     }
 
     #[test]

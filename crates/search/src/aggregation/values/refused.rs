@@ -32,28 +32,21 @@ pub(in crate::aggregation) fn check_shapes(
     aggregation: &str,
 ) -> Result<(), RequestError> {
     let is_accepted = match aggregation {
-        "value_count" | "missing" => true,
-        "geo_bounds" | "geohash_grid" | "geotile_grid" | "geohex_grid" => field.is_shape(),
+        "cardinality" | "missing" | "value_count" => true,
+        "geo_bounds" | "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => field.is_shape(),
         "cartesian_bounds" | "cartesian_centroid" => field.is_cartesian_shape(),
         _ => false,
     };
-    if is_accepted {
-        return match (&options.missing, &options.script) {
-            (None, None) => Ok(()),
-            _ => Err(RequestError::unsupported(format!(
-                "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
-                field.path
-            ))),
-        };
-    }
-    if aggregation != "cardinality" && !(aggregation == "geo_centroid" && field.is_shape()) {
+    if !is_accepted {
         return Err(not_supported(field, aggregation));
     }
-    Err(RequestError::unsupported(format!(
-        "aggregation [{aggregation}] on field [{}] of type [{}]",
-        field.path,
-        field.type_name()
-    )))
+    match (&options.missing, &options.script) {
+        (None, None) => Ok(()),
+        _ => Err(RequestError::unsupported(format!(
+            "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
+            field.path
+        ))),
+    }
 }
 
 /// Checks whether an aggregation accepts ranges.
