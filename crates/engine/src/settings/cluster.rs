@@ -31,6 +31,9 @@ const fn row(key: &'static str, kind: Kind, default: &'static str, change: Chang
     Definition::new(key, kind, default, change)
 }
 
+/// Which shards may be allocated.
+pub(crate) const ALLOCATION: &str = "cluster.routing.allocation.enable";
+
 /// `cluster.lifecycle.default.rollover`. Source: Elasticsearch's `DataStreamLifecycle`.
 const DEFAULT_ROLLOVER: &str =
     "max_age=auto,max_primary_shard_size=50gb,min_docs=1,max_primary_shard_docs=200000000";
@@ -47,8 +50,8 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("cluster.indices.close.enable", Boolean, "true", Dynamic),
     row("cluster.blocks.read_only_allow_delete", Boolean, "false", Dynamic),
     row("cluster.max_shards_per_node", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
-    // Replicas are never placed on this node, and primaries always.
-    row("cluster.routing.allocation.enable", Choice(&["all", "primaries"]), "all", Dynamic),
+    // Replicas are never placed on this node.
+    row(ALLOCATION, Choice(&["all", "primaries", "new_primaries", "none"]), "all", Dynamic),
     // A single node has only one location, whatever its attributes are.
     row("cluster.routing.allocation.awareness.attributes", List, "[]", Dynamic),
     // Reserved for the users' own metadata.

@@ -12,6 +12,7 @@ mod index_table;
 mod mode;
 mod slow_log;
 
+pub(crate) use cluster::ALLOCATION;
 pub use cluster::{ClusterSettings, FloodStage};
 pub use definition::{Change, Definition, Kind, find, unknown_setting};
 pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};

@@ -71,6 +71,7 @@ pub const ROUTES: &[&[Route]] = &[
     server::cluster_stats::ROUTES,
     indices::migration::ROUTES,
     server::allocation::ROUTES,
+    server::reroute::ROUTES,
     server::node_info::ROUTES,
     server::nodes::ROUTES,
     server::node_upkeep::ROUTES,

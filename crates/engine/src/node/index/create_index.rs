@@ -15,7 +15,7 @@ use crate::catalog::{Alias, BACKING_PREFIX, Catalog, IndexMetadata, ResolvedTemp
 use crate::lifecycle::LifecycleState;
 use crate::node::Node;
 use crate::notation::body::optional_members;
-use crate::settings::{IndexSettings, check_index_sort, check_new, settle_mode};
+use crate::settings::{ALLOCATION, IndexSettings, check_index_sort, check_new, settle_mode};
 use crate::shard::create_files;
 
 /// The data tiers that an index prefers. The only node belongs to all of them.
@@ -220,6 +220,7 @@ impl Node {
             return Err(crate::node::stream::data_streams::names_collide(name, "index"));
         }
         self.check_shard_limit(catalog, &metadata.typed)?;
+        self.check_allocation(true)?;
         let next = catalog.with_index(metadata.clone());
         for alias in metadata.aliases.keys() {
             check_index_alias(&next, alias)?;
@@ -348,6 +349,23 @@ impl Node {
 
     pub(in crate::node) fn check_shard_limit(&self, catalog: &Catalog, typed: &IndexSettings) -> Result<()> {
         self.check_added_shards(catalog, shard_copies(typed))
+    }
+
+    /// Refuses to add shards that `cluster.routing.allocation.enable` keeps from being allocated; in
+    /// Elasticsearch they would wait for another value. `is_new` says that no shard has data on this node yet.
+    ///
+    /// Source: `EnableAllocationDecider#canAllocate`.
+    pub(in crate::node) fn check_allocation(&self, is_new: bool) -> Result<()> {
+        let settings = self.settings.load();
+        let set = settings.text(ALLOCATION);
+        match set {
+            "all" | "primaries" => Ok(()),
+            "new_primaries" if is_new => Ok(()),
+            _ => Err(RequestError::unavailable(
+                "unavailable_shards_exception",
+                format!("no shard can be allocated, because [{ALLOCATION}] is [{set}]"),
+            )),
+        }
     }
 
     /// Refuses to add as many copies of shards if the cluster would have too many.

@@ -184,6 +184,7 @@ impl Node {
             found.iter().try_for_each(|metadata| check(metadata))?;
             for metadata in found.into_iter().filter(|index| !index.open) {
                 self.check_shard_limit(&next, &metadata.typed)?;
+                self.check_allocation(false)?;
                 let changed = IndexMetadata { open: true, ..(*metadata).clone() };
                 next.indices.insert(metadata.name.clone(), Arc::new(changed));
                 opened.push((metadata.name.clone(), metadata.uuid.clone()));

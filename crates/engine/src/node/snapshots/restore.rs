@@ -235,6 +235,7 @@ impl Node {
     ) -> Result<()> {
         let name = &*metadata.name;
         let refuse = |why: String| Err(restore_error(&repository.name, snapshot, why));
+        self.check_allocation(true)?;
         for alias in metadata.aliases.keys() {
             check_alias_target(catalog, alias)?;
         }

@@ -1,5 +1,4 @@
-//! `_cluster/allocation/explain`, `_cluster/reroute` and `_shard_stores`: why a shard is where it is, on one
-//! node.
+//! `_cluster/allocation/explain` and `_shard_stores`: why a shard is where it is, on one node.
 //!
 //! Primaries are on this node or, if they failed, unassigned; replicas have no other node to go to. Requests
 //! neither move shards nor discard data: a damaged shard is repaired by `limber check --repair`.
@@ -9,14 +8,13 @@ use limber_engine::{
 };
 use limber_mapping::date::DateFormat;
 use limber_mapping::{ObjectParser, RequestError};
-use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::nodes;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::options::{indices_options, with_indices_options};
-use crate::rest::router::{generic as slow, management as route};
+use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
 const EXPLAIN: &[&str] = &[
@@ -28,13 +26,11 @@ const EXPLAIN: &[&str] = &[
     "include_disk_info",
     "master_timeout",
 ];
-const REROUTE: &[&str] = &["dry_run", "explain", "retry_failed", "metric", "master_timeout", "timeout"];
 const STORES: &[&str] = with_indices_options!["status"];
 
-/// The endpoints of this file (`_cluster`, `_shard_stores`), for [`crate::rest::ROUTES`].
+/// The endpoints of this file (`_cluster/allocation`, `_shard_stores`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get, Method::Post], "/_cluster/allocation/explain", EXPLAIN, explain),
-    slow(&[Method::Post], "/_cluster/reroute", REROUTE, reroute),
     route(&[Method::Get], "/_shard_stores", STORES, shard_stores),
     route(&[Method::Get], "/{index}/_shard_stores", STORES, shard_stores),
 ];
@@ -107,11 +103,8 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         Some(asked) => {
             let index = health.indices.iter().find(|index| *index.name == *asked.index);
             let index = index.ok_or_else(|| no_such_index(&asked.index))?;
-            let shard = index.shards.iter().find(|shard| shard.shard == asked.shard).ok_or_else(|| {
-                RequestError::not_found("shard_not_found_exception", "no such shard")
-                    .with("shard", asked.shard.to_string())
-                    .with("index", asked.index.as_str())
-            })?;
+            let shard = index.shards.iter().find(|shard| shard.shard == asked.shard);
+            let shard = shard.ok_or_else(|| no_such_shard(&asked.index, u64::from(asked.shard)))?;
             if let Some(node) = asked.current_node.as_deref().filter(|node| !nodes::selects(app, node)) {
                 let reason = format!("failed to resolve [{node}], no matching nodes");
                 return Err(RequestError::illegal_argument(reason));
@@ -152,10 +145,16 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(Value::Object(answer)))
 }
 
-fn no_such_index(name: &str) -> RequestError {
+pub(super) fn no_such_index(name: &str) -> RequestError {
     RequestError::not_found("index_not_found_exception", format!("no such index [{name}]"))
         .with("index_uuid", "_na_")
         .with("index", name)
+}
+
+pub(super) fn no_such_shard(index: &str, shard: u64) -> RequestError {
+    RequestError::not_found("shard_not_found_exception", "no such shard")
+        .with("shard", shard.to_string())
+        .with("index", index)
 }
 
 fn none_is_unassigned() -> RequestError {
@@ -321,110 +320,6 @@ fn object(value: Value) -> Map<String, Value> {
         Value::Object(object) => object,
         _ => Map::new(),
     }
-}
-
-/// Commands that Elasticsearch knows, with the members of each besides `index` and `shard`.
-const COMMANDS: &[(&str, &[&str])] = &[
-    ("move", &["from_node", "to_node"]),
-    ("cancel", &["node", "allow_primary"]),
-    ("allocate_replica", &["node"]),
-    ("allocate_stale_primary", &["node", "accept_data_loss"]),
-    ("allocate_empty_primary", &["node", "accept_data_loss"]),
-];
-
-fn reroute(app: &App, request: &Request) -> Result<Response> {
-    const PARSER: ObjectParser<'_> = ObjectParser::new("cluster_reroute");
-    let body = request.json()?.unwrap_or_else(|| json!({}));
-    let members = PARSER.members(&body)?;
-    if let Some(unknown) = members.keys().find(|key| !matches!(key.as_str(), "commands" | "dry_run")) {
-        return Err(PARSER.unknown(unknown));
-    }
-    let commands = match members.get("commands") {
-        None => &[][..],
-        Some(Value::Array(commands)) => commands.as_slice(),
-        Some(other) => return Err(PARSER.unsupported("commands", other)),
-    };
-    let is_explained = request.flag_or("explain", false)?;
-    let explanations = commands.iter().map(explained).collect::<Result<Vec<Value>>>();
-    let explanations = explanations.map_err(|cause| PARSER.failed("commands", cause))?;
-    if let Some(refused) = explanations.first().filter(|_| !is_explained) {
-        let reason = refused["decisions"][0]["explanation"].as_str().unwrap_or_default();
-        return Err(RequestError::illegal_argument(format!(
-            "[{}] {reason}",
-            refused["command"].as_str().unwrap_or("")
-        )));
-    }
-    let is_trial = members.get("dry_run").map_or(Ok(false), |given| PARSER.flag("dry_run", given))?;
-    let is_trial = request.flag_or("dry_run", false)? || is_trial;
-    if request.flag_or("retry_failed", false)? && !is_trial {
-        app.node.retry_failed_shards();
-    }
-    let mut answer = json!({"acknowledged": true});
-    let metrics = request.param("metric").unwrap_or("blocks,master_node,nodes,routing_table,version");
-    if metrics != "none" {
-        work::warn(
-            "The [state] field in the response to the reroute API is deprecated and will be removed in a future version. Specify \
-             ?metric=none to adopt the future behaviour.",
-        );
-        answer["state"] = app.node.cluster_state(metrics, "_all", IndicesOptions::LENIENT)?;
-    }
-    if is_explained {
-        answer["explanations"] = explanations.into();
-    }
-    Ok(Response::ok(answer))
-}
-
-/// Explains the outcome of a command: it is refused, with the reason.
-fn explained(command: &Value) -> Result<Value> {
-    let (name, arguments) = match command
-        .as_object()
-        .filter(|object| object.len() == 1)
-        .and_then(|object| object.iter().next())
-    {
-        Some((name, Value::Object(arguments))) => (name.as_str(), arguments),
-        _ => return Err(RequestError::parsing("allocation command is malformed, done parsing a command")),
-    };
-    let Some((_, members)) = COMMANDS.iter().find(|(known, _)| *known == name) else {
-        return Err(ObjectParser::no_named_object(name));
-    };
-    for key in arguments.keys() {
-        if !matches!(key.as_str(), "index" | "shard") && !members.contains(&key.as_str()) {
-            return Err(ObjectParser::parsing(name).unknown(key));
-        }
-    }
-    let missing = |what: &str| {
-        RequestError::bad_request("parse_exception", format!("[{name}] command missing the {what} parameter"))
-    };
-    let index = arguments.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?;
-    let shard = arguments.get("shard").and_then(Value::as_u64).ok_or_else(|| missing("shard"))?;
-    let mut parameters =
-        Map::from_iter([("index".to_owned(), json!(index)), ("shard".to_owned(), json!(shard))]);
-    for member in *members {
-        let is_flag = matches!(*member, "allow_primary" | "accept_data_loss");
-        let value = arguments.get(*member).cloned();
-        match value {
-            Some(value) => parameters.insert((*member).to_owned(), value),
-            None if is_flag => parameters.insert((*member).to_owned(), false.into()),
-            None => return Err(missing(member)),
-        };
-    }
-    let node = ["node", "to_node"].iter().find_map(|key| arguments.get(*key)?.as_str()).unwrap_or_default();
-    let why = match name {
-        "allocate_stale_primary" | "allocate_empty_primary" => {
-            "a shard that is damaged is never replaced by a request, which would lose what can still be read of it; stop the node and run \
-             `limber check --repair`"
-        }
-        _ => "the cluster has one node, and each primary stays on it",
-    };
-    Ok(json!({
-        "command": name,
-        "parameters": parameters,
-        "decisions": [{
-            "decider": format!("{name}_allocation_command"),
-            "decision": "NO",
-            "explanation": format!("can't {} [{index}][{shard}] on node [{node}]: {why}", name.replace('_', " ")),
-        }],
-    }))
 }
 
 fn shard_stores(app: &App, request: &Request) -> Result<Response> {

@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Value, json};
 
+use super::node_info;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::options::{indices_options, with_indices_options};
@@ -155,8 +156,23 @@ fn metadata_version(request: &Request) -> Result<Option<u64>> {
 }
 
 fn settings(app: &App, request: &Request) -> Result<Response> {
-    let answer = app.node.cluster_settings(request.flag_or("include_defaults", false)?)?;
+    let include_defaults = request.flag_or("include_defaults", false)?;
+    let mut answer = app.node.cluster_settings(include_defaults)?;
+    if include_defaults {
+        add_settings_of_node(app, &mut answer);
+    }
     shape(answer, request).map(Response::ok)
+}
+
+/// Adds the node's own settings to the defaults, unless the cluster's replace them.
+///
+/// Source: `RestClusterGetSettingsAction`, `AbstractScopedSettings#diff`.
+fn add_settings_of_node(app: &App, answer: &mut Value) {
+    let mut own = node_info::settings(app);
+    own.retain(|key, _| ["persistent", "transient"].iter().all(|part| answer[*part].get(key).is_none()));
+    if let Some(defaults) = answer["defaults"].as_object_mut() {
+        defaults.extend(own);
+    }
 }
 
 fn put_settings(app: &App, request: &Request) -> Result<Response> {

@@ -17,6 +17,7 @@ pub(super) mod nodes;
 pub(super) mod open_search_sections;
 pub(super) mod page;
 pub(super) mod prometheus;
+pub(super) mod reroute;
 pub(super) mod tasks;
 pub(super) mod usage;
 pub(super) mod usage_names;

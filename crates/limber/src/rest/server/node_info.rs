@@ -137,7 +137,7 @@ fn identity(app: &App) -> Value {
 }
 
 /// Returns the settings of the node, with flat keys.
-fn settings(app: &App) -> Map<String, Value> {
+pub(super) fn settings(app: &App) -> Map<String, Value> {
     let config = app.node.config();
     let mut settings = config.settings.clone();
     for (name, value) in &app.config.node_attributes {
@@ -147,6 +147,7 @@ fn settings(app: &App) -> Map<String, Value> {
         *repositories = json!([repositories.take()]);
     }
     settings.insert("cluster.election.strategy".into(), "supports_voting_only".into());
+    settings.insert("client.type".into(), "node".into());
     // Typed clients of Elasticsearch require both, and Elasticsearch's nodes have them by default.
     settings.insert("http.type.default".into(), "netty4".into());
     settings.insert("transport.type.default".into(), "netty4".into());
