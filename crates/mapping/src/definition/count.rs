@@ -1,6 +1,9 @@
-//! How much a mapping declares: its fields and their paths, counted before anything is built from it.
+//! How much a mapping declares: its fields and their paths, counted before anything is built from it, and
+//! what is said when it declares too much.
 
 use serde_json::Value;
+
+use crate::RequestError;
 
 /// Returns how many fields the body of a mapping declares: objects, their members, multi-fields and runtime
 /// fields. It may be any JSON, and is not validated.
@@ -32,6 +35,22 @@ pub fn path_bytes(body: &Value) -> u64 {
         }
     }
     bytes
+}
+
+pub(crate) fn total_fields_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of total fields [{limit}] has been exceeded"))
+}
+
+pub(crate) fn nested_fields_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of nested fields [{limit}] has been exceeded"))
+}
+
+pub(crate) fn nested_parents_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of nested parents [{limit}] has been exceeded"))
+}
+
+pub(crate) fn dimension_fields_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of total dimension fields [{limit}] has been exceeded"))
 }
 
 #[cfg(test)]

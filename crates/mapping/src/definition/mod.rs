@@ -24,12 +24,12 @@ mod time_series;
 mod tree;
 
 pub(crate) use additions::check_additions;
+pub(crate) use count::{
+    dimension_fields_exceeded, nested_fields_exceeded, nested_parents_exceeded, total_fields_exceeded,
+};
 pub use count::{field_count, path_bytes};
 pub(crate) use merge::merge;
-pub(crate) use parse::{
-    depth_exceeded, dimension_fields_exceeded, dynamic, joined, names_from, nested_fields_exceeded,
-    nested_parents_exceeded, parse, total_fields_exceeded, wrapped,
-};
+pub(crate) use parse::{depth_exceeded, dynamic, joined, names_from, parse, wrapped};
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;
 pub use source::SourceRule;

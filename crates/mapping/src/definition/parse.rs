@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::check::checked;
+use super::count::total_fields_exceeded;
 use super::flat::{self, Around};
 use super::properties::{Inside, properties};
 use super::source::SourceSection;
@@ -184,22 +185,6 @@ fn field_names(value: &Value) -> Result<bool, RequestError> {
 
 fn unknown_parameter(name: &str, field: &str, kind: &str) -> RequestError {
     mapper_parsing(format!("unknown parameter [{name}] on mapper [{field}] of type [{kind}]"))
-}
-
-pub(crate) fn total_fields_exceeded(limit: usize) -> RequestError {
-    RequestError::illegal_argument(format!("Limit of total fields [{limit}] has been exceeded"))
-}
-
-pub(crate) fn nested_fields_exceeded(limit: usize) -> RequestError {
-    RequestError::illegal_argument(format!("Limit of nested fields [{limit}] has been exceeded"))
-}
-
-pub(crate) fn nested_parents_exceeded(limit: usize) -> RequestError {
-    RequestError::illegal_argument(format!("Limit of nested parents [{limit}] has been exceeded"))
-}
-
-pub(crate) fn dimension_fields_exceeded(limit: usize) -> RequestError {
-    RequestError::illegal_argument(format!("Limit of total dimension fields [{limit}] has been exceeded"))
 }
 
 pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestError {
