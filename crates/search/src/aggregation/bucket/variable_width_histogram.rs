@@ -248,6 +248,18 @@ impl Cluster {
     }
 }
 
+/// Returns the index of the centre nearest to a value, and of two that are equally near the lesser one's.
+/// `after` is the number of centres below the value. There is at least one centre.
+///
+/// Which of two neighbours is nearer cannot be predicted, so there is no branch for it.
+#[inline]
+fn nearest(centres: &[f64], after: usize, value: f64) -> usize {
+    let (before, after) = (after.saturating_sub(1), after.min(centres.len() - 1));
+    let distance = |at: usize| (centres[at] - value).abs();
+    // The two are neighbours, or the same at either end.
+    after - (usize::from(distance(before) <= distance(after)) & (after - before))
+}
+
 /// Entries of the table of hints, a power of two: more than most columns of amounts have values. It fits
 /// into the second-level cache.
 const HINTS: usize = 1 << 14;
@@ -316,11 +328,9 @@ impl VariableWidthCollector<'_> {
     /// Returns the cluster.
     fn place(&mut self, value: f64) -> u32 {
         let after = self.centres_below(value);
-        let distance =
-            |at: usize| self.centres.get(at).map_or(f64::INFINITY, |centre| (centre - value).abs());
-        let before = after.wrapping_sub(1);
-        let nearest = if distance(before) <= distance(after) { before } else { after };
-        if distance(nearest) > 2.0 * self.average_distance && self.clusters.len() < self.request.shard_size {
+        let nearest = nearest(&self.centres, after, value);
+        let distance = (self.centres[nearest] - value).abs();
+        if distance > 2.0 * self.average_distance && self.clusters.len() < self.request.shard_size {
             let cluster = self.clusters.len() as u32;
             self.clusters.push(Cluster { centre: value, min: value, max: value, count: 1 });
             self.by_centre.insert(after, cluster);
@@ -458,5 +468,21 @@ impl<'s> Collector<'s> for VariableWidthCollector<'s> {
         let mut partials = vec![Partial::List(ListPartial::of(buckets))];
         partials.resize_with(parents.len(), || Partial::List(ListPartial::default()));
         Ok(partials)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_centre_of_a_value() {
+        let centres = [-3.0, 0.5, 0.5, 4.0];
+        let of = |value: f64| nearest(&centres, centres.partition_point(|centre| *centre < value), value);
+        let values = [-9.0, -3.0, -1.25, -1.0, 0.5, 2.25, 2.5, 4.0, 9.0];
+        assert_eq!(values.map(of), [0, 0, 0, 1, 1, 2, 3, 3, 3]);
+        assert_eq!([f64::NEG_INFINITY, f64::INFINITY, f64::NAN].map(of), [0, 3, 0]);
+        assert_eq!(nearest(&[1.0], 0, f64::NAN), 0);
+        assert_eq!(nearest(&[f64::NAN], 1, 1.0), 0);
     }
 }

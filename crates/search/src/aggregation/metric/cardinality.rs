@@ -117,8 +117,10 @@ impl Reduce for Cardinality {
     type Finding = Box<Sketch>;
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Box<Sketch>>, _: &mut Reducer<'_>) -> Result<Box<Sketch>> {
-        let mut merged = Box::new(self.empty_sketch());
-        parts.iter().for_each(|sketch| merged.merge(sketch));
+        // The hashes of the first shard, often the only one, stay where they are.
+        let mut parts = parts.into_iter();
+        let mut merged = parts.next().unwrap_or_else(|| Box::new(self.empty_sketch()));
+        parts.for_each(|sketch| merged.absorb(sketch));
         Ok(merged)
     }
 }

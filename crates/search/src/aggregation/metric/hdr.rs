@@ -79,10 +79,14 @@ impl Histogram {
     }
 
     /// Adds the values of `other`, which must have the same number of digits.
-    pub fn merge(&mut self, other: &Histogram) {
+    pub fn merge(&mut self, other: Histogram) {
+        if self.count == 0 {
+            *self = other;
+            return;
+        }
         self.zeros += other.zeros;
         self.count += other.count;
-        other.slots.iter().for_each(|(&slot, count)| *self.slots.entry(slot).or_default() += count);
+        other.slots.into_iter().for_each(|(slot, count)| *self.slots.entry(slot).or_default() += count);
     }
 
     /// Returns the value that `percent` of all values are not greater than; NaN without any values.
@@ -141,6 +145,24 @@ mod tests {
         for (value, expected) in [(-1.0, 0.0), (0.0, 20.0), (20.0, 60.0), (501.0, 80.0), (1e9, 100.0)] {
             assert_eq!(histogram.percent_up_to(value), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn parts_are_merged() {
+        let of = |values: &[f64]| {
+            let mut histogram = Histogram::new(3);
+            assert!(values.iter().all(|value| histogram.add(*value)));
+            histogram
+        };
+        let values = [0.0, 0.0, 2.5, 7.0, 7.0, 900.0, 31.0];
+        let (whole, mut merged) = (of(&values), of(&[]));
+        for part in [&values[..0], &values[..3], &values[..0], &values[3..]] {
+            merged.merge(of(part));
+        }
+        for percent in [0.0, 20.0, 50.0, 80.0, 100.0] {
+            assert_eq!(merged.percentile(percent), whole.percentile(percent), "{percent}");
+        }
+        assert_eq!((merged.zeros(), merged.percent_up_to(7.0)), (2, whole.percent_up_to(7.0)));
     }
 
     proptest! {

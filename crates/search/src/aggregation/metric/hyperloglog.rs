@@ -331,6 +331,10 @@ mod tests {
                 parts[number as usize % 3].insert(hash);
                 parts[(number as usize + 1) % 3].insert(hash);
             }
+            let mut absorbed = Sketch::new(14);
+            for part in &parts {
+                absorbed.absorb(Box::new(part.clone()));
+            }
             let [mut merged, second, third] = parts;
             merged.merge(&second);
             merged.merge(&third);
@@ -339,6 +343,7 @@ mod tests {
             numbers.chunks(4096).for_each(|chunk| batch.insert_numbers(chunk.iter().copied()));
             assert_eq!(batch.cardinality(), estimate, "{count}");
             assert_eq!(merged.cardinality(), estimate, "{count}");
+            assert_eq!(absorbed.cardinality(), estimate, "{count}");
             if count <= 3000 {
                 assert_eq!(estimate, count);
             } else {

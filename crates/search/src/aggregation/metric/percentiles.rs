@@ -137,7 +137,7 @@ impl Percentiles {
         for part in parts {
             match (&mut all, part) {
                 (Distribution::Digest(own), Distribution::Digest(other)) => own.merge(other),
-                (Distribution::Hdr(own), Distribution::Hdr(other)) => own.merge(&other),
+                (Distribution::Hdr(own), Distribution::Hdr(other)) => own.merge(other),
                 _ => unreachable!("all shards keep the distribution by the request's method"),
             }
         }

@@ -388,6 +388,8 @@ impl<'s> Collector<'s> for ScriptedCollector<'s> {
             let Some(ScriptedFinding { states, .. }) = Finding::from_partial(partial) else { continue };
             let bucket = bucket as usize;
             if bucket >= self.of_parts.len() {
+                let added = bucket + 1 - self.of_parts.len();
+                self.budget.spend((added * size_of::<Vec<Settled>>()) as u64)?;
                 self.of_parts.resize_with(bucket + 1, Vec::new);
             }
             self.of_parts[bucket].extend(states);

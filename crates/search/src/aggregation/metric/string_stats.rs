@@ -66,8 +66,11 @@ impl StringFinding {
         if other.count == 0 {
             return;
         }
-        self.min_length =
-            if self.count == 0 { other.min_length } else { self.min_length.min(other.min_length) };
+        if self.count == 0 {
+            *self = other;
+            return;
+        }
+        self.min_length = self.min_length.min(other.min_length);
         self.max_length = self.max_length.max(other.max_length);
         self.count += other.count;
         self.total_length += other.total_length;
