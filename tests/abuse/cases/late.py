@@ -86,5 +86,8 @@ CASES = [
     Case("widths", "POST", "/widths/_search", {"size": 0, "aggs": {"v": {"variable_width_histogram": {
         "field": "n", "buckets": 1, "shard_size": 5_000, "initial_buffer": 10_000}}}}, ANY, setup=WIDTHS, seconds=60),
     # Separators by characters.
+    abandoned("joiner_left", "POST", "/late/_search", lambda: {"size": 0, "query": {"script": {"script": {
+        "source": "def j = new StringJoiner(''); j.add(params.t); int n = 0; for (int i = 0; i < 900000; i++) { n += j.length() } return n > 0",
+        "params": {"t": "a" * 4_000_000}}}}}, clients=2),
     abandoned("tokens_left", "POST", "/late/_search", lambda: TOKENS, clients=2),
 ]
