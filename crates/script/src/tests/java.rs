@@ -258,6 +258,7 @@ fn texts_are_split_by_tokenizers() {
         ("new StringTokenizer('a, b,,c', ', ')", "3:a|b|c|"),
         ("new StringTokenizer('1+é-3', '+-', true)", "5:1|+|é|-|3|"),
         ("new StringTokenizer('', ',')", "0:"),
+        ("new StringTokenizer('aéb本c-d', '本-é')", "4:a|b|c|d|"),
     ] {
         assert_eq!(painless(&joined(made)).expect(made), json!(expected), "{made}");
     }

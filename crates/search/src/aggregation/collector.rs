@@ -129,6 +129,11 @@ impl<'s> Subs<'s> {
         self.list.is_empty()
     }
 
+    /// Fails if the request was cancelled. Collectors that make many batches of one window call it for each.
+    pub fn check(&self) -> Result<()> {
+        self.budget.check()
+    }
+
     /// Calls [`Collector::begin_segment`] of each of them. The methods below do likewise.
     pub fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.begin_segment(view))

@@ -28,6 +28,9 @@ use crate::request::read_query;
 /// Largest number of filters of one aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
+/// From this number of matching filters on, cancellation is checked before a document's pairs are counted.
+const CHECKED_FROM: usize = 64;
+
 /// The options of an `adjacency_matrix`: named filters; each filter and each pair of filters is a bucket.
 #[derive(Debug, Clone)]
 pub struct AdjacencyMatrix {
@@ -192,22 +195,28 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
             return self.collect_by_filter(entries);
         }
         self.emitted.clear();
+        let has_subs = !self.subs.is_empty();
         let mut held = Vec::with_capacity(count);
         for entry in 0..entries.len() {
             let doc = entries.docs[entries.position(entry)];
             let base = entries.bucket(entry) as usize * width;
             held.clear();
             held.extend(self.marks.of(doc));
+            if held.len() >= CHECKED_FROM {
+                self.budget.check()?;
+            }
             for (at, &first) in held.iter().enumerate() {
                 let pairs = count + first * (2 * count - first - 1) / 2;
                 let others = held[at + 1..].iter().map(|second| pairs + second - first - 1);
                 for place in std::iter::once(first).chain(others) {
                     self.counts[base + place] += 1;
-                    self.emitted.push(entry, (base + place) as u32)?;
+                    if has_subs {
+                        self.emitted.push(entry, (base + place) as u32)?;
+                    }
                 }
             }
         }
-        if !self.subs.is_empty() {
+        if has_subs {
             self.subs.collect(&self.emitted.batch(entries, bucket_count)?)?;
         }
         Ok(())

@@ -14,6 +14,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::deferred::Deferred;
 use super::super::buckets::entries::{Emitted, Entries, Values, push_checked};
 use super::super::buckets::list::Group;
+use super::super::buckets::nearest::{merge, merge_nearest, set_span, span};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
@@ -86,15 +87,6 @@ impl VariableWidthHistogram {
             [buckets, shard_size, initial_buffer].map(|count| usize::try_from(count).unwrap_or(1));
         Ok(Kind::own(VariableWidthHistogram { values, buckets, shard_size, initial_buffer }))
     }
-}
-
-/// Returns the centre, the minimum and the maximum of a bucket.
-fn span(bucket: &ListBucket) -> [f64; 3] {
-    [0, 1, 2].map(|place| bucket.keys.get(place).map_or(0.0, Key::as_double))
-}
-
-fn set_span(bucket: &mut ListBucket, span: [f64; 3]) {
-    bucket.keys = span.map(Key::Double).into();
 }
 
 impl Request for VariableWidthHistogram {
@@ -173,17 +165,7 @@ impl Reduce for VariableWidthHistogram {
                 _ => all.push(Group { bucket, parts: vec![subs] }),
             }
         }
-        while all.len() > self.buckets {
-            let distance = |pair: &[Group]| span(&pair[1].bucket)[0] - span(&pair[0].bucket)[0];
-            let mut nearest = (f64::INFINITY, 0);
-            for (place, pair) in all.windows(2).enumerate() {
-                if distance(pair) < nearest.0 {
-                    nearest = (distance(pair), place);
-                }
-            }
-            let second = all.remove(nearest.1 + 1);
-            merge(&mut all[nearest.1], second);
-        }
+        let all = merge_nearest(all, self.buckets)?;
         // Buckets with equal minima are merged; overlapping ones are separated at the middle of the overlap.
         let mut kept: Vec<Group> = Vec::new();
         for group in all {
@@ -220,16 +202,6 @@ impl Render for VariableWidthHistogram {
             renderer.bucket(bucket.doc_count, &bucket.subs, out)
         })
     }
-}
-
-/// Merges a bucket into the preceding one. The centre is the mean of both, weighted by document counts.
-fn merge(into: &mut Group, group: Group) {
-    let ([left, min, max], [right, other_min, other_max]) = (span(&into.bucket), span(&group.bucket));
-    let (count, other) = (into.bucket.doc_count as f64, group.bucket.doc_count as f64);
-    let centre = if count + other > 0.0 { (left * count + right * other) / (count + other) } else { left };
-    set_span(&mut into.bucket, [centre, min.min(other_min), max.max(other_max)]);
-    into.bucket.doc_count += group.bucket.doc_count;
-    into.parts.extend(group.parts);
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -147,10 +147,14 @@ impl<T: Copy> Values<'_, T> {
                 Ok(())
             }
             (None, Some(positions)) => {
-                let mut positions = positions.iter().enumerate();
-                positions.try_for_each(|(entry, &position)| {
-                    each(entry, entries.bucket(entry), self.values[position as usize])
-                })
+                for (part, positions) in positions.chunks(CALLS_BETWEEN_CHECKS).enumerate() {
+                    check_request()?;
+                    for (at, &position) in positions.iter().enumerate() {
+                        let entry = part * CALLS_BETWEEN_CHECKS + at;
+                        each(entry, entries.bucket(entry), self.values[position as usize])?;
+                    }
+                }
+                Ok(())
             }
             (Some(owners), Some(positions)) => {
                 ranges(owners, entries.docs.len(), starts);

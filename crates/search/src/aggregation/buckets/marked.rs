@@ -45,6 +45,8 @@ impl MarkedDocs {
         counts: &mut [u64],
         subs: &mut Subs<'_>,
     ) -> Result<()> {
+        // There may be half a million filters and pairs of them for each window.
+        subs.check()?;
         let bucket_count = entries.bucket_count * width;
         let Some(parents) = entries.buckets else {
             let bucket = entries.bucket * width as u32 + place as u32;

@@ -10,3 +10,4 @@ pub(super) mod keyed_buckets;
 pub(super) mod known_buckets;
 pub(super) mod list;
 pub(super) mod marked;
+pub(super) mod nearest;

@@ -14,6 +14,13 @@ const EXACT_PER_COMPRESSION: usize = 20;
 /// Below this compression there are too few centroids. Elasticsearch: `MergingDigest`.
 const COMPRESSION_MIN: f64 = 10.0;
 
+/// Above this compression every value is a centroid of its own, whatever the number of values.
+const COMPRESSION_MAX: f64 = 1e9;
+
+/// Most occurrences of a weighted value that are kept exactly, which are 512 KiB: a histogram can have a
+/// count of 2^53. Elasticsearch keeps as many as the compression allows.
+const REPEATED_MAX: usize = 1 << 16;
+
 /// A frequent value is divided into centroids, each with about this fraction of the values between it and the
 /// nearer end.
 const COUNTED_PARTS: u64 = 128;
@@ -66,8 +73,12 @@ pub struct Digest {
 
 impl Digest {
     pub(crate) fn new(compression: f64) -> Digest {
+        let bounded = match compression.is_nan() {
+            true => COMPRESSION_MIN,
+            false => compression.clamp(COMPRESSION_MIN, COMPRESSION_MAX),
+        };
         Digest {
-            compression: compression.max(COMPRESSION_MIN),
+            compression: bounded,
             exact_max: (compression.round() as usize).saturating_mul(EXACT_PER_COMPRESSION),
             count: 0,
             is_settled: true,
@@ -110,8 +121,12 @@ impl Digest {
     /// Adds ascending values, each with its count.
     pub fn add_counted(&mut self, counted: impl Iterator<Item = (f64, u64)> + Clone) {
         let total: u64 = counted.clone().map(|(_, count)| count).sum();
-        if matches!(self.state, State::Exact(_)) && self.count + total < self.exact_max as u64 {
-            counted.for_each(|(value, count)| self.add_weighted(value, count));
+        if let State::Exact(values) = &mut self.state
+            && self.count + total < self.exact_max as u64
+        {
+            counted.for_each(|(value, count)| values.extend(std::iter::repeat_n(value, count as usize)));
+            self.is_settled = false;
+            self.count += total;
             return;
         }
         if let State::Exact(values) = &mut self.state {
@@ -141,7 +156,7 @@ impl Digest {
         self.is_settled = false;
         let weight_len = usize::try_from(weight).unwrap_or(usize::MAX);
         if let State::Exact(values) = &mut self.state {
-            if values.len().saturating_add(weight_len) < self.exact_max {
+            if weight_len <= REPEATED_MAX && values.len() + weight_len < self.exact_max {
                 values.extend(std::iter::repeat_n(value, weight_len));
                 self.count += weight;
                 return;
@@ -397,6 +412,19 @@ mod tests {
         values.iter().for_each(|&value| digest.add(value));
         digest.prepare();
         digest
+    }
+
+    #[test]
+    fn a_large_weight_takes_no_memory_of_its_size() {
+        for compression in [100.0, 1e18, f64::MAX] {
+            let mut digest = Digest::new(compression);
+            digest.add_weighted(1.0, 1 << 53);
+            (0..1_000).for_each(|n| digest.add_weighted(f64::from(n), 1 << 20));
+            digest.prepare();
+            assert!(digest.bytes() < 1 << 20, "{compression}: {} bytes", digest.bytes());
+            let median = digest.quantile(0.5);
+            assert!((median - 1.0).abs() < 0.01, "{compression}: {median}");
+        }
     }
 
     #[test]

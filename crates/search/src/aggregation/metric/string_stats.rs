@@ -20,6 +20,7 @@ use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::claimed;
 use super::super::values::format::double;
 use crate::error::Result;
 
@@ -161,6 +162,8 @@ impl Render for StringStats {
             out.insert("entropy", &double(found.entropy()))?;
         }
         if self.show_distribution {
+            // There may be a million characters.
+            claimed::objects(found.chars.len(), std::iter::once("char"))?;
             let shares =
                 found.distribution().into_iter().map(|(char, share)| (char.to_string(), double(share)));
             out.insert("distribution", &Value::Object(shares.collect()))?;
@@ -297,6 +300,7 @@ impl<'s> Collector<'s> for StringCollector<'s> {
                     .spend(((bucket + 1 - self.absorbed.len()) * size_of::<StringFinding>()) as u64)?;
                 self.absorbed.resize(bucket + 1, StringFinding::default());
             }
+            self.budget.check()?;
             if let Some(found) = StringFinding::from_partial(found) {
                 self.absorbed[bucket].merge(found);
             }
@@ -305,11 +309,14 @@ impl<'s> Collector<'s> for StringCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        let absorbed = |bucket: &u32| self.absorbed.get(*bucket as usize).cloned().unwrap_or_default();
-        let mut all: Vec<StringFinding> = buckets.iter().map(absorbed).collect();
+        let mut absorbed = std::mem::take(&mut self.absorbed);
+        let own = |bucket: &u32| absorbed.get_mut(*bucket as usize).map(std::mem::take).unwrap_or_default();
+        let mut all: Vec<StringFinding> = buckets.iter().map(own).collect();
         let of_first = (0i64..).zip(&self.first).filter(|(_, times)| **times > 0);
         let of_first = of_first.map(|(id, &times)| ((0, id), times));
         for ((bucket, id), times) in self.counts.iter().map(|(&key, &times)| (key, times)).chain(of_first) {
+            // Every bucket may have all terms, and its own map of their characters.
+            self.budget.check()?;
             if let Ok(place) = buckets.binary_search(&bucket)
                 && let Key::Term(term) = self.keys.key(id)
             {

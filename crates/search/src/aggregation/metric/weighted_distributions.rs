@@ -32,9 +32,8 @@ pub(super) struct WeightedDistributions<'s> {
     /// Indexed by bucket; made at the bucket's first value.
     distributions: Vec<Option<Box<Distribution>>>,
     starts: Vec<u32>,
-    /// The bytes charged for each bucket; `touched`: the buckets that got values in this batch.
+    /// The bytes charged for each bucket.
     charged_bytes: Vec<u64>,
-    touched: Vec<u32>,
     budget: &'s Budget,
 }
 
@@ -50,7 +49,6 @@ impl<'s> WeightedDistributions<'s> {
             distributions: Vec::new(),
             starts: Vec::new(),
             charged_bytes: Vec::new(),
-            touched: Vec::new(),
             budget,
         }
     }
@@ -60,20 +58,6 @@ impl<'s> WeightedDistributions<'s> {
             self.budget.spend((bucket_count - self.distributions.len()) as u64 * 16)?;
             self.distributions.resize_with(bucket_count, || None);
             self.charged_bytes.resize(bucket_count, 0);
-        }
-        Ok(())
-    }
-
-    /// Charges the growth of this batch. Until then, the values of at most 4,096 documents are not charged.
-    fn charge(&mut self) -> Result<()> {
-        for bucket in self.touched.drain(..) {
-            let Some(own) = &self.distributions[bucket as usize] else { continue };
-            let bytes = own.bytes() + size_of::<Distribution>() as u64;
-            let charged = &mut self.charged_bytes[bucket as usize];
-            if bytes > *charged {
-                self.budget.spend(bytes - *charged)?;
-                *charged = bytes;
-            }
         }
         Ok(())
     }
@@ -87,19 +71,24 @@ impl<'s> Collector<'s> for WeightedDistributions<'s> {
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.grow(entries.bucket_count)?;
         let asked = self.asked;
-        let (distributions, touched) = (&mut self.distributions, &mut self.touched);
+        let WeightedDistributions { reader, distributions, starts, charged_bytes, budget, .. } = self;
         let mut is_refused = false;
-        self.reader.load(entries.docs)?.join(entries, &mut self.starts, |_, bucket, (value, weight)| {
-            if touched.last() != Some(&bucket) {
-                touched.push(bucket);
-            }
+        reader.load(entries.docs)?.try_join(entries, starts, |_, bucket, (value, weight)| {
             let own = distributions[bucket as usize].get_or_insert_with(|| Box::new(asked.begin()));
             is_refused |= !own.add_weighted(value, weight);
+            // Charged here and not after the batch, because a digest keeps each value as often as it counts.
+            let bytes = own.bytes() + size_of::<Distribution>() as u64;
+            let charged = &mut charged_bytes[bucket as usize];
+            if bytes > *charged {
+                budget.spend(bytes - *charged)?;
+                *charged = bytes;
+            }
+            Ok(())
         })?;
         if is_refused {
             return Err(negative().into());
         }
-        self.charge()
+        Ok(())
     }
 
     fn settle(&mut self) -> Result<()> {

@@ -121,6 +121,11 @@ impl JavaObject for StringJoiner {
         Ok(None)
     }
 
+    fn steps(&self) -> usize {
+        let joined = self.joined.borrow().as_ref().map_or(0, String::len);
+        (self.prefix.len() + joined + self.suffix.len()) / 8
+    }
+
     fn is_mutable(&self) -> bool {
         true
     }
