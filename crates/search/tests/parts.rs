@@ -346,7 +346,8 @@ proptest! {
 
 /// Orders of which nothing is known before they are computed, and those that count all hits.
 fn order() -> impl Strategy<Value = Value> {
-    let script = |source: &str, kind: &str| json!({ "_script": { "type": kind, "script": source, "order": "desc" } });
+    let script =
+        |source: &str, kind: &str| json!({ "_script": { "type": kind, "script": source, "order": "desc" } });
     let runtime = json!({ "runtime_mappings": {
         "dearer": { "type": "double", "script": "emit(doc['price'].value * 2 + doc['few'].value)" },
         "named": { "type": "keyword", "script": "emit(doc['k'].value + '/' + doc['few'].value)" },
@@ -376,7 +377,9 @@ fn order() -> impl Strategy<Value = Value> {
         json!({ "collapse": { "field": "few" } }),
         scored(json!({ "script_score": { "script": "doc['few'].value * 3 + doc['price'].value % 2 + 40" } })),
         scored(json!({ "random_score": { "seed": 7, "field": "long" } })),
-        scored(json!({ "filter": { "term": { "k": "k3" } }, "field_value_factor": { "field": "few", "missing": 1 } })),
+        scored(
+            json!({ "filter": { "term": { "k": "k3" } }, "field_value_factor": { "field": "few", "missing": 1 } }),
+        ),
         json!({ "query": { "bool": { "should": terms } }, "aggs": of_scores }),
         json!({ "query": { "bool": { "must": terms } }, "sort": ["_score", { "few": "asc" }], "aggs": of_scores }),
     ])

@@ -390,7 +390,7 @@ fn charge_hits(
             hits = hits.saturating_add(collected_hits(request).min(snapshot.doc_count()));
         }
     }
-    Ok(context.ledger.request.charge(shard::hit_bytes(request, hits), "<hits of a search>")?)
+    Ok(context.ledger.request.charge(crate::shard::hit_bytes(request, hits), "<hits of a search>")?)
 }
 
 /// Refuses sort keys of different kinds, which do not compare.

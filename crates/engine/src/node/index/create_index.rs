@@ -352,7 +352,8 @@ impl Node {
     }
 
     /// Refuses to add shards that `cluster.routing.allocation.enable` keeps from being allocated; in
-    /// Elasticsearch they would wait for another value. `is_new` says that no shard has data on this node yet.
+    /// Elasticsearch they would wait for another value. `is_new` says that no shard has data on this node
+    /// yet.
     ///
     /// Source: `EnableAllocationDecider#canAllocate`.
     pub(in crate::node) fn check_allocation(&self, is_new: bool) -> Result<()> {

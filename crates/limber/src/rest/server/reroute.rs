@@ -234,9 +234,9 @@ impl<'c> Command<'c> {
             (true, false) => format!(
                 "trying to allocate a replica shard {place}, while corresponding primary shard is still unassigned"
             ),
-            (true, true) => format!(
-                "all copies of {place} are already assigned. Use the move allocation command instead"
-            ),
+            (true, true) => {
+                format!("all copies of {place} are already assigned. Use the move allocation command instead")
+            }
             (false, true) => format!("primary {place} is already assigned"),
             (false, false) if !self.is_daring => format!(
                 "allocating an empty primary for {place} can result in data loss. Please confirm by setting the accept_data_loss \
