@@ -1,5 +1,7 @@
 //! `cardinality`: the number of distinct values. Source: Elasticsearch's `CardinalityAggregator`.
 
+use std::collections::HashMap;
+
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use limber_store::sync::Mutex;
@@ -402,11 +404,16 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         let Findings::Sketches(sketches) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..sketches.len()].iter().max().map_or(0, |most| *most as usize + 1);
         self.grow(most)?;
-        let mut pairs = Vec::new();
+        let (mut pairs, mut places) = (Vec::new(), HashMap::new());
         for (other, &bucket) in sketches.into_iter().zip(bucket_of) {
             let Some(other) = other else { continue };
             match self.sketches[bucket as usize].take() {
-                Some(own) => pairs.push((bucket, Mutex::new((own, Some(other))))),
+                Some(own) => {
+                    places.insert(bucket, pairs.len());
+                    pairs.push((bucket, Mutex::new((own, vec![other]))));
+                }
+                // Several buckets of the other collector may be one here.
+                None if places.contains_key(&bucket) => pairs[places[&bucket]].1.lock().1.push(other),
                 None => {
                     charge_sketch(self.budget, self.precision)?;
                     self.sketches[bucket as usize] = Some(other);
@@ -416,8 +423,8 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         // Merging two sets takes longer than collecting them.
         workers::share(self.budget.context.workers.as_deref(), pairs.len(), |next| {
             while let Some(at) = next() {
-                let (own, other) = &mut *pairs[at].1.lock();
-                other.take().into_iter().for_each(|other| own.absorb(other));
+                let (own, others) = &mut *pairs[at].1.lock();
+                std::mem::take(others).into_iter().for_each(|other| own.absorb(other));
             }
         });
         for (bucket, pair) in pairs {

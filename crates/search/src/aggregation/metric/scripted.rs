@@ -369,13 +369,14 @@ impl<'s> Collector<'s> for ScriptedCollector<'s> {
     }
 
     fn take_findings(&mut self) -> Result<Findings> {
-        let mut partials = Vec::with_capacity(self.states.len());
-        for bucket in 0..self.states.len() {
+        let bucket_count = self.states.len().max(self.of_parts.len());
+        let mut partials = Vec::with_capacity(bucket_count);
+        for bucket in 0..bucket_count {
             self.budget.check()?;
-            let states = match self.states[bucket] {
-                Some(_) => vec![self.combined(bucket as u32)?],
-                None => Vec::new(),
-            };
+            let mut states = self.of_parts.get_mut(bucket).map(std::mem::take).unwrap_or_default();
+            if matches!(self.states.get(bucket), Some(Some(_))) {
+                states.push(self.combined(bucket as u32)?);
+            }
             partials.push(Finding::into_partial(ScriptedFinding { states, value: Json::Null }));
             self.account()?;
         }
