@@ -404,31 +404,32 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         let Findings::Sketches(sketches) = findings else { unreachable!("findings of another collector") };
         let most = bucket_of[..sketches.len()].iter().max().map_or(0, |most| *most as usize + 1);
         self.grow(most)?;
-        let (mut pairs, mut places) = (Vec::new(), HashMap::new());
+        // Several buckets of the other collector may be one here.
+        let mut others: HashMap<u32, Vec<Box<Sketch>>> = HashMap::new();
         for (other, &bucket) in sketches.into_iter().zip(bucket_of) {
-            let Some(other) = other else { continue };
-            match self.sketches[bucket as usize].take() {
-                Some(own) => {
-                    places.insert(bucket, pairs.len());
-                    pairs.push((bucket, Mutex::new((own, vec![other]))));
-                }
-                // Several buckets of the other collector may be one here.
-                None if places.contains_key(&bucket) => pairs[places[&bucket]].1.lock().1.push(other),
+            others.entry(bucket).or_default().extend(other);
+        }
+        let mut merges = Vec::with_capacity(others.len());
+        for (bucket, mut others) in others {
+            let own = match self.sketches[bucket as usize].take() {
+                Some(own) => own,
                 None => {
+                    let Some(first) = others.pop() else { continue };
                     charge_sketch(self.budget, self.precision)?;
-                    self.sketches[bucket as usize] = Some(other);
+                    first
                 }
-            }
+            };
+            merges.push((bucket, Mutex::new((own, others))));
         }
         // Merging two sets takes longer than collecting them.
-        workers::share(self.budget.context.workers.as_deref(), pairs.len(), |next| {
+        workers::share(self.budget.context.workers.as_deref(), merges.len(), |next| {
             while let Some(at) = next() {
-                let (own, others) = &mut *pairs[at].1.lock();
-                std::mem::take(others).into_iter().for_each(|other| own.absorb(other));
+                let (own, others) = &mut *merges[at].1.lock();
+                others.drain(..).for_each(|other| own.absorb(other));
             }
         });
-        for (bucket, pair) in pairs {
-            self.sketches[bucket as usize] = Some(pair.into_inner().0);
+        for (bucket, merged) in merges {
+            self.sketches[bucket as usize] = Some(merged.into_inner().0);
         }
         self.budget.check()
     }
