@@ -16,6 +16,21 @@ pub(crate) struct Best {
     hits: Vec<(usize, Hit)>,
 }
 
+/// Keeps the best hits of one shard, best first, and of each group only its best. Of hits with equal keys or
+/// scores, the earlier document is the better one.
+pub(crate) fn keep_best(hits: &mut Vec<Hit>, sorts: &[BoundSort], count_max: usize) {
+    hits.sort_by(|left, right| {
+        let by_rank = match sorts.is_empty() {
+            true => right.score.total_cmp(&left.score),
+            false => compare_keys(sorts, &left.keys, &right.keys),
+        };
+        by_rank.then(left.shard_doc.cmp(&right.shard_doc))
+    });
+    let mut groups = HashSet::new();
+    hits.retain(|hit| hit.group.as_ref().is_none_or(|group| groups.insert(group.clone())));
+    hits.truncate(count_max);
+}
+
 /// The worst of the wanted hits, once there are enough: a later shard need not collect hits that come after
 /// it.
 #[derive(Debug, Clone)]

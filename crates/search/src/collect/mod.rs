@@ -19,7 +19,7 @@ mod top_fields;
 mod top_groups;
 mod top_scores;
 
-pub(crate) use best::{Best, MinCompetitive};
+pub(crate) use best::{Best, MinCompetitive, keep_best};
 pub(crate) use bind::{bind_sorts, widened};
 pub(crate) use contenders::Contenders;
 pub(crate) use group::{BoundCollapse, GroupKey};

@@ -11,9 +11,10 @@ use limber_mapping::Field;
 use limber_segment::{DocId, Segment, SegmentView, SortField};
 use limber_store::Ledger;
 
+use super::best::keep_best;
 use super::computed_top::ComputedTop;
 use super::index_order::follows_index_sort;
-use super::key::{compare_keys, ordered};
+use super::key::ordered;
 use super::reader::KeyReader;
 use super::sort::{BoundSort, KeyKind};
 use super::{Contenders, Hit, MinCompetitive};
@@ -139,11 +140,7 @@ impl TopFields {
             let Entry { doc, score, .. } = entry;
             self.hits.push(Hit { segment: number, doc, shard_doc, score, keys, group: None });
         }
-        let sorts = &self.sorts;
-        self.hits.sort_by(|left, right| {
-            compare_keys(sorts, &left.keys, &right.keys).then(left.shard_doc.cmp(&right.shard_doc))
-        });
-        self.hits.truncate(self.count_max);
+        keep_best(&mut self.hits, &self.sorts, self.count_max);
         Ok(())
     }
 

@@ -3,13 +3,14 @@
 //! Source: Lucene's `FirstPassGroupingCollector` and `CollapsingTopDocsCollector`.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
 
+use super::best::keep_best;
 use super::group::{BoundCollapse, GroupReader, LocalGroup};
 use super::key::compare_keys;
 use super::reader::KeyReader;
@@ -101,13 +102,7 @@ impl<'a> TopGroups<'a> {
     pub fn end_segment(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         open.finish(&mut self.hits)?;
-        let sorts = &self.sorts;
-        self.hits.sort_by(|left, right| {
-            compare_keys(sorts, &left.keys, &right.keys).then(left.shard_doc.cmp(&right.shard_doc))
-        });
-        let mut seen = HashSet::with_capacity(self.hits.len());
-        self.hits.retain(|hit| seen.insert(hit.group.clone()));
-        self.hits.truncate(self.count_max);
+        keep_best(&mut self.hits, &self.sorts, self.count_max);
         Ok(())
     }
 
@@ -405,6 +400,8 @@ impl Eq for GlobalKeys {}
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     /// Compares with a model that ranks all documents and takes the first of each group.

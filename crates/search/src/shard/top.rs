@@ -1,12 +1,10 @@
 //! Keeps the best hits of a shard.
 
-use std::collections::HashSet;
-
 use limber_segment::{DocId, Segment, SegmentView};
 use limber_store::{Charge, Ledger};
 
 use super::ShardRequest;
-use crate::collect::{BoundCollapse, Hit, SegmentTop, TopFields, TopGroups, TopScores, compare_keys};
+use crate::collect::{BoundCollapse, Hit, SegmentTop, TopFields, TopGroups, TopScores, keep_best};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::request::SearchRequest;
@@ -30,19 +28,7 @@ pub(super) fn charge(wanted: &ShardRequest<'_>, ledger: &Ledger) -> Result<Charg
 /// Merges the best hits of the parts of a shard; those of each part come best first.
 pub(super) fn merged(wanted: &ShardRequest<'_>, parts: impl Iterator<Item = Vec<Hit>>) -> Vec<Hit> {
     let mut hits: Vec<Hit> = parts.flatten().collect();
-    let sorts = &wanted.sorts;
-    hits.sort_by(|left, right| {
-        let by_rank = match sorts.is_empty() {
-            true => right.score.total_cmp(&left.score),
-            false => compare_keys(sorts, &left.keys, &right.keys),
-        };
-        by_rank.then(left.shard_doc.cmp(&right.shard_doc))
-    });
-    if wanted.request.collapse.is_some() {
-        let mut seen = HashSet::with_capacity(hits.len());
-        hits.retain(|hit| seen.insert(hit.group.clone()));
-    }
-    hits.truncate(wanted.count_max);
+    keep_best(&mut hits, &wanted.sorts, wanted.count_max);
     hits
 }
 
