@@ -45,7 +45,7 @@ pub use field::{
     RangesWanted, Representation, RuntimeScript, Selection, SpaceId, Summary, SummaryColumn, TermCodec,
     TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path, scalar_text,
 };
-pub use json::copied::{claim_object, claim_tree, copied_bytes, member_bytes};
+pub use json::copied::{claim_tree, copied_bytes, member_bytes};
 pub use json::java::{java_class, java_text};
 pub use json::object_parser::{ObjectParser, Subject};
 pub use json::parsed::{claim_parsed, parse_source, tree_bytes};

@@ -1,7 +1,7 @@
 //! Copies of JSON trees: "is there enough memory for one more?"
 
 use limber_work::Stop;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Estimated bytes of a member's entry in its object's hash table, and of the table of a small object.
 const MEMBER_BYTES: u64 = 128;
@@ -15,14 +15,6 @@ pub fn claim_tree(tree: &Value) -> Result<(), Stop> {
     limber_work::claim(bytes(tree))
 }
 
-/// Does the same for a copy of an object.
-///
-/// # Errors
-/// As [`limber_work::claim`].
-pub fn claim_object(object: &Map<String, Value>) -> Result<(), Stop> {
-    limber_work::claim(OBJECT_BYTES + members_bytes(object))
-}
-
 /// Estimates the bytes of a copy of a JSON tree.
 pub fn copied_bytes(tree: &Value) -> u64 {
     bytes(tree)
@@ -33,15 +25,14 @@ pub fn member_bytes(name: &str) -> u64 {
     name.len() as u64 + MEMBER_BYTES
 }
 
-fn members_bytes(object: &Map<String, Value>) -> u64 {
-    object.iter().map(|(name, value)| member_bytes(name) + bytes(value)).sum()
-}
-
 fn bytes(tree: &Value) -> u64 {
     let inside: u64 = match tree {
         Value::String(text) => text.len() as u64,
         Value::Array(items) => items.iter().map(bytes).sum(),
-        Value::Object(members) => OBJECT_BYTES + members_bytes(members),
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| member_bytes(name) + bytes(value));
+            OBJECT_BYTES + members.sum::<u64>()
+        }
         _ => 0,
     };
     size_of::<Value>() as u64 + inside
