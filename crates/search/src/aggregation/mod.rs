@@ -6,7 +6,7 @@
 //!
 //! **Invariants**: columns are read for a whole batch of documents. Buckets are numbered, and their state is
 //! kept in arrays by that number. Memory is charged as buckets are made, and the buckets of the answer are
-//! counted before they are made. The answer is written as text, member by member: nothing is built first.
+//! counted before they are made. The answer is written as text, member by member, without a tree of JSON.
 //!
 //! To add an aggregation, add a file with its request and the four parts of a [`definition::Definition`]
 //! (request, collect, reduce, render), and a line in [`table::AGGREGATIONS`] (`CONTRIBUTING.md`, "An

@@ -1,7 +1,7 @@
 //! Writes the JSON of an answer member by member: "what does an answer of many buckets cost beyond its text?"
 //!
-//! Nothing is built first. An answer takes the memory of its text, which is checked as it grows, and names of
-//! the request that every bucket repeats are not copied before they are written.
+//! The text is written directly, without a tree of JSON. The memory of an answer is that of its text, which
+//! is checked while it grows. Names that every bucket repeats are written from the request and never copied.
 
 use limber_work::CheckedBytes;
 use serde::Serialize;

@@ -33,8 +33,9 @@ pub fn merge(into: &mut Group, group: Group) {
     into.parts.extend(group.parts);
 }
 
-/// Merges the two nearest of the buckets, which ascend by their centres, until `count_max` are left: of
-/// equally near ones the first. There are thousands of buckets for each shard, so a heap has the distances.
+/// Merges the two nearest of the buckets, which ascend by their centres, until `count_max` are left. If
+/// several pairs are equally near, the first pair is merged. There are thousands of buckets for each shard,
+/// so a heap keeps the distances.
 ///
 /// # Errors
 /// There is no memory for the distances, or the client has disconnected.
@@ -109,7 +110,7 @@ mod tests {
         assert_eq!(centres(&given, 4), [0.5, 2.5, 10.125, 30.0]);
         let two = centres(&given, 2);
         assert!(two.len() == 2 && (two[0] - 4.75).abs() < 1e-9 && two[1] == 30.0, "{two:?}");
-        // Of equally near buckets the first ones.
+        // If several pairs are equally near, the first pair is merged.
         assert_eq!(centres(&[1.0, 2.0, 3.0, 4.0], 3), [1.5, 3.0, 4.0]);
         assert_eq!(centres(&[f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY], 1).len(), 1);
     }
